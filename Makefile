@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: MIT
+# Everything is built under build/ (O=...). `make V=1` shows the commands, WERROR=1 makes warnings errors.
+#
+#   make            build/libpftshim.so
+#   make demo       from a fresh Debian to a trace of a real program
+#   make check      from a fresh Debian to "N passed, N failed"; check-slow adds the long tests
+#   make asan tsan  the unit tests under the sanitizers
+#   make bench format lint install uninstall clean
+
+O := build
+PREFIX := /usr/local
+DESTDIR :=
+CC := gcc
+CXX := g++
+OBJCOPY := objcopy
+
+.DELETE_ON_ERROR:
+.SECONDARY:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
+# Recipes that build on use every processor, unless the user said -j himself.
+parallel = --no-print-directory $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
+
+# ---- sources ----------------------------------------------------------------------------------------
+
+# Programs that stand on the encoder are no part of the library.
+encoder_programs := $(wildcard encoder/recover.c encoder/merge.c)
+encoder_sources := $(filter-out $(encoder_programs),$(wildcard encoder/*.c encoder/base/*.c))
+shim_sources := $(wildcard shim/*.c shim/*.S)
+hot_sources := $(wildcard shim/hot/*.c shim/hot/*.S)
+test_sources := $(wildcard tests/unit/*.c)
+
+objects_of = $(addprefix $(O)/,$(addsuffix .o,$(basename $(1))))
+proto_object := $(O)/proto/pftrace.pb-c.o
+encoder_objects := $(call objects_of,$(encoder_sources)) $(proto_object)
+hot_objects := $(call objects_of,$(hot_sources))
+shim_objects := $(call objects_of,$(shim_sources)) $(hot_objects)
+test_objects := $(call objects_of,$(test_sources))
+objects := $(encoder_objects) $(shim_objects) $(test_objects)
+
+# ---- flags ------------------------------------------------------------------------------------------
+
+# Defined as nothing, so that a file may define it as well.
+language := -std=gnu11 -D_GNU_SOURCE=
+cflags := $(language) -O2 -g -fPIC -Wall -Wextra $(if $(WERROR),-Werror) -I. -I$(O) -MMD -MP
+cflags += $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+# initial-exec: a dynamic TLS access calls __tls_get_addr, which may allocate, in the middle of anything.
+# The library must also run where a shadow stack or indirect branch tracking is on.
+library_cflags := -fvisibility=hidden -ftls-model=initial-exec -fcf-protection
+# Hot code runs between a caller and its callee: vector registers may hold arguments, and the stack
+# protector reads a canary that a foreign stack's thread block need not have.
+hot_cflags := -mgeneral-regs-only -fno-stack-protector
+
+$(encoder_objects) $(shim_objects): cflags += $(library_cflags)
+$(filter-out $(proto_object),$(hot_objects)): cflags += $(hot_cflags)
+
+# initfirst: our constructor runs before those of the program's libraries, our destructor after them.
+library_ldflags := -shared -static-libgcc -Wl,-z,defs,-z,now,-z,relro,-z,initfirst \
+	-Wl,--exclude-libs,ALL -Wl,--version-script=shim/exports.map
+
+# ---- the library ------------------------------------------------------------------------------------
+
+all: $(O)/libpftshim.so
+	@:
+
+# Static copies that call us where they would call the program's allocator, which may be locked, hooked or
+# waiting, or stdio, which looks at a locale: encoder/libiberty.c defines the names with __wrap_ in front.
+# Renaming symbols in a copy of the archive, and not --wrap for the whole link, serves the library and the
+# unit tests alike: the tests and their framework keep their own.
+guest_libraries := $(O)/libiberty.a $(O)/libprotobuf-c.a
+guest_symbols := malloc calloc realloc free sprintf snprintf __sprintf_chk __snprintf_chk
+
+$(O)/lib%.a: | $(O)
+	$(call say,OBJCOPY,$@)
+	$(Q)$(OBJCOPY) $(foreach symbol,$(guest_symbols),--redefine-sym $(symbol)=__wrap_$(symbol)) \
+		"$$($(CC) -print-file-name=lib$*.a)" $@
+
+$(O)/libpftshim.so: $(encoder_objects) $(shim_objects) $(guest_libraries) shim/exports.map
+	$(call say,LD,$@)
+	$(Q)$(CC) $(library_ldflags) $(LDFLAGS) -o $@ $(encoder_objects) $(shim_objects) $(guest_libraries)
+
+$(O)/%.o: %.c
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(cflags) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+
+$(O)/%.o: %.S
+	$(call say,AS,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(cflags) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+
+$(O)/proto/%.o: $(O)/proto/%.c
+	$(call say,CC,$<)
+	$(Q)$(CC) $(cflags) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+
+$(O)/proto/%.pb-c.c $(O)/proto/%.pb-c.h: proto/%.proto
+	$(call say,PROTOC,$<)
+	@mkdir -p $(O)
+	$(Q)protoc-c --c_out=$(O) $<
+
+$(filter-out $(proto_object),$(objects)): Makefile | $(O)/proto/pftrace.pb-c.h
+
+$(O):
+	@mkdir -p $@
+
+-include $(objects:.o=.d)
+
+# ---- tests ------------------------------------------------------------------------------------------
+
+# One binary: all unit tests, and the library's objects but for its constructor and destructor.
+tested_objects := $(encoder_objects) $(filter-out $(O)/shim/shim.o,$(shim_objects))
+unit_tests := $(O)/tests/unit/all
+test_framework := -lcriterion
+
+# One small program a scenario; lib*.c become shared objects beside the programs. What a source needs
+# stands in it: a line "// build: FLAGS" is added to its command line.
+libraries_of = $(patsubst %.c,$(O)/%.so,$(wildcard $(1)/lib*.c))
+programs_of = $(patsubst %,$(O)/%,$(basename $(filter-out $(1)/lib%,$(wildcard $(1)/*.c $(1)/*.cc))))
+unit_libraries := $(call libraries_of,tests/unit/fixtures)
+test_libraries := $(call libraries_of,tests/programs)
+test_programs := $(call programs_of,tests/programs)
+bench_programs := $(call programs_of,tests/bench)
+program_cflags = -O2 -g -Wall -Wextra $(if $(WERROR),-Werror) -pthread -I. -MMD -MP -MF $@.d -L$(O)/tests/programs
+own_flags = $(shell sed -n 's|^// build: ||p' $<)
+
+$(unit_tests): $(test_objects) $(tested_objects) $(guest_libraries) | $(unit_libraries)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(LDFLAGS) -o $@ \
+		$(test_objects) $(tested_objects) $(guest_libraries) $(test_framework) -lm -pthread
+
+$(unit_libraries): $(wildcard tests/unit/fixtures/*.map)
+$(test_programs): | $(test_libraries)
+
+$(O)/tests/%.so: tests/%.c
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(program_cflags) -fPIC -shared -o $@ $< $(own_flags)
+
+$(O)/tests/%: tests/%.c
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(program_cflags) -o $@ $< $(own_flags)
+
+$(O)/tests/%: tests/%.cc
+	$(call say,CXX,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) $(program_cflags) -o $@ $< $(own_flags)
+
+-include $(addsuffix .d,$(unit_libraries) $(test_libraries) $(test_programs) $(bench_programs))
+
+tests: $(unit_tests) $(test_libraries) $(test_programs)
+	@:
+
+benches: $(bench_programs)
+	@:
+
+check check-slow:
+	@scripts/bootstrap build
+	@scripts/bootstrap test
+	@$(MAKE) $(parallel) all tests
+	@scripts/check $(if $(filter check-slow,$@),--slow) $(O)
+
+asan:
+	@scripts/bootstrap build
+	@scripts/bootstrap test
+	@$(MAKE) $(parallel) O=$(O)/asan SANITIZE=address,undefined $(O)/asan/tests/unit/all
+	$(Q)$(O)/asan/tests/unit/all
+
+# What threads share: the rings and the flusher. Criterion does not run under this sanitizer; a few lines of
+# ours stand in for it.
+threaded_tests := tests/unit/plain/run.c $(filter-out tests/unit/test_%,$(test_sources)) \
+	$(filter tests/unit/test_ring% tests/unit/test_flusher%,$(test_sources))
+
+tsan:
+	@scripts/bootstrap build
+	@scripts/bootstrap test
+	@$(MAKE) $(parallel) O=$(O)/tsan SANITIZE=thread CPPFLAGS=-Itests/unit/plain test_framework= \
+		test_sources='$(threaded_tests)' $(O)/tsan/tests/unit/all
+	$(Q)$(O)/tsan/tests/unit/all
+
+bench:
+	@scripts/bootstrap build
+	@$(MAKE) $(parallel) all benches
+	$(Q)for bench in tests/bench/*.sh; do $$bench $(O) || exit 1; done
+
+demo:
+	@scripts/bootstrap build
+	@$(MAKE) $(parallel) all
+	@scripts/demo $(O)
+
+# ---- upkeep -----------------------------------------------------------------------------------------
+
+shell_files := scripts/bootstrap scripts/check scripts/demo scripts/pft .ci/run $(wildcard tests/run/*.sh)
+c_files := $(shell find shim encoder tests -name '*.[ch]' -o -name '*.cc')
+
+format:
+	$(Q)clang-format -i $(c_files)
+
+# varFuncNullUB: NULL is as wide as a pointer here. allocaCalled: execl may be called where malloc may not.
+# SC2317, SC2053, SC2059: tests call functions by name, match patterns and print bytes.
+lint: $(O)/proto/pftrace.pb-c.h
+	$(Q)clang-format --dry-run -Werror $(c_files)
+	$(Q)clang-tidy --quiet $(filter %.c,$(encoder_sources) $(shim_sources) $(hot_sources)) -- $(language) -I. -I$(O)
+	$(Q)cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
+		--suppress=varFuncNullUB --suppress=allocaCalled -I. shim encoder
+	$(Q)shellcheck -e SC2317,SC2053,SC2059 $(shell_files)
+
+install: all
+	install -D -m 755 $(O)/libpftshim.so $(DESTDIR)$(PREFIX)/lib/pftshim/libpftshim.so
+	install -D -m 755 scripts/pft $(DESTDIR)$(PREFIX)/bin/pft
+	install -D -m 644 README.md $(DESTDIR)$(PREFIX)/share/doc/pftshim/README.md
+
+uninstall:
+	rm -rf $(DESTDIR)$(PREFIX)/lib/pftshim $(DESTDIR)$(PREFIX)/bin/pft $(DESTDIR)$(PREFIX)/share/doc/pftshim
+
+clean:
+	rm -rf $(O)
+
+.PHONY: all tests benches check check-slow asan tsan bench demo format lint install uninstall clean
