@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+// The session: one mapping of a file that outlives a kill. The recording process writes it, the flusher
+// encodes from it, and `recover` encodes what a dead process left in it. Plain layout, no pointers: every
+// place is an offset from the start of the mapping. Shared by shim/, hot/ and encoder/; any context.
+//
+//   header | hooks | strings | threads | commit 0 | commit 1 | ring 0 | ring 1 | ...
+//
+// What is durable after a kill: the kernel keeps the pages of a shared file mapping. Stores reach them in
+// program order (x86-64 total store order), which is what the two rules below stand on.
+//
+//   ring:    a record's `at` is stored last and equals the position that it was written for, so a reader
+//            without the writer's registers knows how far the ring holds this lap's records.
+//   commit:  commit[generation & 1] is whole. The other one is filled while it stands, then `generation` is
+//            stored once, after the bytes that it speaks of are in the trace file.
+#ifndef PFT_SESSION_H
+#define PFT_SESSION_H
+
+#include <stdint.h>
+
+#define PFT_SESSION_MAGIC UINT64_C(0x316e6f6973746670) // "pftsion1", little endian
+#define PFT_SESSION_VERSION 1
+
+// Hooks, as many as there are thunks in the trampoline; id 0 is no hook.
+#define PFT_HOOKS_MAX 65536
+// Names of a few events that are the library's own; real hooks begin after them.
+#define PFT_HOOK_NONE 0
+#define PFT_HOOK_WAIT 1 // the thread waits for the flusher: its ring is full
+#define PFT_HOOK_FIRST 16
+
+// Viewers keep 512 levels and lose count beyond; see trace.h.
+#define PFT_DEPTH_MAX 500
+
+// ---- rings ------------------------------------------------------------------------------------------
+
+// One slot of a ring. Positions count bytes, never reset, and wrap at 2^32; the place of a position in
+// the ring is `position & (ring_bytes - 1)`.
+struct pft_record {
+	uint64_t ticks; // of the session's clock
+	uint32_t what; // hook id | kind
+	uint32_t at; // the position; stored last
+};
+
+_Static_assert(sizeof(struct pft_record) == 16, "a record is one ring slot");
+
+#define PFT_WHAT_ID 0x0000ffffu
+#define PFT_WHAT_KIND 0x7f000000u
+
+#define PFT_BEGIN 0x00000000u
+#define PFT_END 0x01000000u
+#define PFT_UNWOUND 0x02000000u // an end that was noticed late: longjmp, throw, an abandoned stack
+#define PFT_GAP 0x03000000u // events were dropped here; one more slot: struct pft_gap
+
+// The two slots before this marker belong to a writer that a signal handler interrupted: whatever stands in
+// them, and whenever it was written, is no record. The handler left them out and went on behind.
+#define PFT_HOLE 0x04000000u
+#define PFT_HOLE_SLOTS 2
+
+// The event lies on a stack that is not the thread's own; one more slot: struct pft_foreign.
+#define PFT_FOREIGN 0x80000000u
+
+struct pft_gap {
+	uint64_t dropped; // begins and ends since the last gap of this thread
+	uint32_t depth; // open calls whose begin was recorded and whose end may still come
+	uint32_t at;
+};
+
+struct pft_foreign {
+	uint64_t slot; // address of the call's return-address slot: names the call, and by that the stack
+	uint32_t reserved;
+	uint32_t at;
+};
+
+_Static_assert(sizeof(struct pft_gap) == 16 && sizeof(struct pft_foreign) == 16, "one ring slot each");
+
+// ---- tables -----------------------------------------------------------------------------------------
+
+struct pft_session_hook {
+	uint32_t symbol; // offsets into the strings; 0: none
+	uint32_t object; // file name of the object that holds the function
+};
+
+enum pft_thread_state {
+	PFT_THREAD_FREE, // entry and ring may be taken
+	PFT_THREAD_TAKEN, // a thread is filling the entry in
+	PFT_THREAD_LIVE, // the thread records
+	PFT_THREAD_ENDED, // the thread records no more; the flusher drains the rest and frees it
+};
+
+#define PFT_THREAD_NAME 64
+
+// Thread entry i owns ring i.
+struct pft_session_thread {
+	uint32_t state; // enum pft_thread_state; taken by compare-and-swap, freed by the flusher
+	uint32_t tid;
+	uint64_t serial; // counts the threads of this process from 1: tells two users of an entry apart
+	uint64_t begin_ticks;
+	uint64_t end_ticks; // 0 while it lives
+	uint32_t begin_at; // ring position at which this thread began
+	uint32_t name_turn; // odd while the name is being written
+	uint64_t dropped; // events (begins and ends) that this thread could not record
+	uint64_t other_slots; // slots that were committed and are no event of their own
+	char name[PFT_THREAD_NAME];
+};
+
+// ---- commits ----------------------------------------------------------------------------------------
+
+// Converts ticks to nanoseconds of CLOCK_BOOTTIME: see timeline.h.
+struct pft_timeline {
+	uint64_t ticks; // where this line starts
+	uint64_t ns;
+	uint64_t rate; // nanoseconds a tick, 32.32 fixed point
+};
+
+// A slice that is open at the commit.
+struct pft_open {
+	uint64_t ns;
+	uint32_t id;
+	uint32_t flags;
+};
+
+#define PFT_OPEN_WRITTEN 1u // its begin is in the trace file (a filter may still hold it back)
+
+struct pft_commit_thread {
+	uint64_t serial; // of the thread that the rest speaks of
+	uint64_t produced, written, filtered, dropped; // events so far
+	uint64_t last_ns;
+	uint32_t tail; // ring position up to which everything is in the trace file
+	uint32_t depth; // calls that are open; those beyond PFT_DEPTH_MAX are counted only
+	struct pft_open open[PFT_DEPTH_MAX];
+};
+
+struct pft_commit {
+	uint64_t trace_bytes; // length of the trace file that is good
+	uint64_t produced, written, filtered, dropped; // of threads that have ended and been freed
+	struct pft_timeline timeline;
+	uint32_t sequences; // packet sequences used so far
+	uint32_t reserved;
+	// struct pft_commit_thread[threads_max] follows
+};
+
+// ---- header -----------------------------------------------------------------------------------------
+
+enum pft_clock {
+	PFT_CLOCK_TSC, // ticks of the time-stamp counter
+	PFT_CLOCK_MONOTONIC, // nanoseconds of CLOCK_MONOTONIC
+};
+
+#define PFT_SESSION_PATH 1024
+
+struct pft_session {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t clock; // enum pft_clock
+	uint64_t bytes; // of the whole mapping
+	uint32_t pid;
+	uint32_t parent_pid;
+	uint32_t mode; // 1 user, 2 dev
+	uint32_t overflow; // 0 wait, 1 drop, 2 overwrite
+	uint64_t ring_bytes; // a power of two
+	uint64_t min_duration_ns;
+	uint64_t max_depth; // 0: none
+	uint32_t threads_max;
+	uint32_t hooks; // ids below this are in use; stored after the entry is whole
+	uint32_t strings_used; // bytes; offset 0 holds an empty string
+	uint32_t strings_bytes; // room
+	uint64_t hooks_at, strings_at, threads_at, commit_at[2], commit_bytes, rings_at;
+	uint64_t serials; // thread serial numbers given out
+	uint64_t finished; // nothing is missing in the trace: the file of this session may go
+	uint64_t generation; // commit[generation & 1] is the whole one
+	uint64_t boot_ns, monotonic_ns, real_ns, start_ticks; // one reading of all clocks, at start
+	uint32_t cmdline_bytes;
+	uint32_t selectors_bytes;
+	char process[256];
+	char trace_path[PFT_SESSION_PATH];
+	char cmdline[4096]; // as /proc/self/cmdline: each argument ends in NUL
+	char selectors[1024]; // PFT_FUNCS as given, cut to fit
+};
+
+_Static_assert(sizeof(struct pft_session) <= 8192, "the header is two pages");
+
+static inline struct pft_session_hook *pft_session_hook(struct pft_session *s, uint32_t id)
+{
+	return (struct pft_session_hook *)((char *)s + s->hooks_at) + id;
+}
+
+static inline char *pft_session_string(struct pft_session *s, uint32_t offset)
+{
+	return (char *)s + s->strings_at + offset;
+}
+
+static inline struct pft_session_thread *pft_session_thread(struct pft_session *s, uint32_t index)
+{
+	return (struct pft_session_thread *)((char *)s + s->threads_at) + index;
+}
+
+// The name of a thread has two writers, the thread and the flusher. Who finds it being written leaves it: the
+// other is just copying the same name. Readers copy it between two reads of one even `name_turn`.
+static inline int pft_session_name_begin(struct pft_session_thread *entry)
+{
+	uint32_t turn = __atomic_load_n(&entry->name_turn, __ATOMIC_RELAXED);
+
+	return !(turn & 1) && __atomic_compare_exchange_n(&entry->name_turn, &turn, turn + 1, 0,
+				      __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+static inline void pft_session_name_end(struct pft_session_thread *entry)
+{
+	__atomic_fetch_add(&entry->name_turn, 1, __ATOMIC_RELEASE);
+}
+
+static inline struct pft_commit *pft_session_commit(struct pft_session *s, uint64_t generation)
+{
+	return (struct pft_commit *)((char *)s + s->commit_at[generation & 1]);
+}
+
+static inline struct pft_commit_thread *pft_commit_thread(struct pft_commit *commit, uint32_t index)
+{
+	return (struct pft_commit_thread *)(commit + 1) + index;
+}
+
+static inline struct pft_record *pft_session_record(struct pft_session *s, uint32_t index, uint32_t position)
+{
+	return (struct pft_record *)((char *)s + s->rings_at + index * s->ring_bytes +
+				     (position & (s->ring_bytes - 1)));
+}
+
+#endif

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// A small session in private memory, laid out as the shim lays out its own: for tests of what reads one.
+// Called by unit tests. It starts in dev mode, with pid, clocks, process name and command line filled in;
+// a test changes the header's fields as it likes, but those that say where the tables are.
+#ifndef PFT_TEST_FAKE_SESSION_H
+#define PFT_TEST_FAKE_SESSION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "encoder/session.h"
+
+// Ends the test when there is no memory. `ring_bytes` is a power of two.
+struct pft_session *pft_fake_session(uint64_t ring_bytes, uint32_t threads_max);
+
+// Adds a hook and returns its id, from PFT_HOOK_FIRST on. Either name may be NULL: none.
+uint32_t pft_fake_hook(struct pft_session *session, const char *object, const char *symbol);
+
+// Makes entry `index` a live thread that begins at ring position 0.
+struct pft_session_thread *pft_fake_thread(
+	struct pft_session *session, uint32_t index, uint32_t tid, const char *name);
+
+void pft_fake_free(struct pft_session *session);
+
+#endif
