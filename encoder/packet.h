@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// The cold packets: everything in a trace but plain slices. Called by trace.c and sequence.c. Flusher
+// context. packet.c is the only file that knows protobuf-c; it packs straight into the out buffer and
+// allocates nothing but scratch memory. Texts need not be UTF-8; they are cut at PFT_NAME_BYTES_MAX.
+#ifndef PFT_PACKET_H
+#define PFT_PACKET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "encoder/out.h"
+#include "encoder/slices.h"
+
+struct pft_session;
+
+// What all packets of one trace are written with.
+struct pft_packets {
+	struct pft_out *out;
+	struct pft_arena *scratch;
+};
+
+// ---- the trace as a whole, on sequence `sequence` ----------------------------------------------------
+
+// Host and kernel, by uname.
+void pft_packet_system(struct pft_packets *packets, uint32_t sequence);
+
+// Pid, name and command line of the session's process.
+void pft_packet_process(
+	struct pft_packets *packets, uint32_t sequence, uint64_t uuid, const struct pft_session *session);
+
+// Version, mode, selectors and command line of the session, and `totals` unless NULL.
+struct pft_totals;
+void pft_packet_attributes(struct pft_packets *packets, uint32_t sequence, const struct pft_session *session,
+	const struct pft_totals *totals);
+
+// ---- tracks -----------------------------------------------------------------------------------------
+
+struct pft_thread_track {
+	uint64_t uuid, process_uuid;
+	uint32_t pid, tid;
+	const char *name; // may be empty
+};
+
+void pft_packet_thread(struct pft_packets *packets, uint32_t sequence, const struct pft_thread_track *track);
+void pft_packet_child(struct pft_packets *packets, uint32_t sequence, uint64_t uuid, uint64_t parent_uuid,
+	const char *name);
+
+// ---- a sequence's state -----------------------------------------------------------------------------
+
+// The sequence's own clock: nanoseconds, each timestamp the difference from the one before.
+#define PFT_CLOCK_SEQUENCE 64
+
+struct pft_state {
+	uint32_t sequence;
+	bool first; // the first packet ever of this sequence
+	uint64_t dropped; // events lost before it
+	uint64_t track_uuid; // where the sequence's events go
+	uint64_t boot_ns, monotonic_ns, real_ns;
+	uint64_t salt; // the same within a process and different from other processes' where possible
+};
+
+// Clears the sequence's state and starts it: clocks and defaults.
+void pft_packet_state(struct pft_packets *packets, const struct pft_state *state);
+
+// Defines a name and a category; iid 0: none.
+struct pft_interned {
+	uint64_t name_iid, category_iid;
+	const char *name, *category;
+};
+
+void pft_packet_interned(struct pft_packets *packets, uint32_t sequence, const struct pft_interned *interned);
+
+// ---- events -----------------------------------------------------------------------------------------
+
+// Name and category stand in the packet itself: whatever callers say, no memory is held for it.
+void pft_packet_instant(
+	struct pft_packets *packets, const struct pft_event *event, const char *name, const char *category);
+
+// A slice's end with the annotation `unwound`, whose name is defined along with it when `define` is set.
+void pft_packet_unwound(struct pft_packets *packets, const struct pft_event *event, bool define);
+
+#endif

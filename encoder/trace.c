@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: MIT
+// The verbs of a trace: see trace.h. Called by replay.c, in the flusher or in `recover`. It owns the trace's
+// memory and tracks; packets are built in slices.c and packet.c. Ended tracks and sequences are used again,
+// so memory follows what lives at one time and the number of different names.
+#include "encoder/trace.h"
+
+#include "encoder/out.h"
+#include "encoder/packet.h"
+#include "encoder/sequence.h"
+#include "encoder/session.h"
+#include "encoder/slices.h"
+
+struct pft_track {
+	struct pft_trace *trace;
+	struct pft_sequence *sequence;
+	uint64_t uuid;
+	uint64_t event_uuid; // what its events say: 0 on a thread's track, the sequence's default
+	uint32_t tid; // 0 on a fiber's track
+	uint32_t depth; // open calls, those beyond PFT_DEPTH_MAX included
+	struct pft_track *next;
+};
+
+struct pft_trace {
+	struct pft_session *session;
+	struct pft_out out;
+	struct pft_sequences sequences;
+	struct pft_sequence *own; // what belongs to the process and not to a thread
+	uint64_t process_uuid;
+	uint64_t fibers; // numbers the fibers of this trace, and no other trace of the session
+	struct pft_track *retired;
+	struct pft_arena memory, scratch;
+};
+
+// ---- track uuids ------------------------------------------------------------------------------------
+
+// A bijection of 64 bits that spreads near numbers far apart: the finalizer of splitmix64.
+static uint64_t mix(uint64_t value)
+{
+	value = (value ^ (value >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	value = (value ^ (value >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return value ^ (value >> 31);
+}
+
+enum uuid_kind { UUID_PROCESS, UUID_THREAD, UUID_FIBER };
+
+// Viewers join tracks of all processes and machines by uuid; a process is told by its pid and its start.
+static uint64_t make_uuid(const struct pft_session *session, enum uuid_kind kind, uint64_t number)
+{
+	uint64_t process = mix(mix(session->real_ns) + session->pid);
+	uint64_t uuid = mix(mix(process + kind) + number);
+
+	return uuid ? uuid : 1;
+}
+
+// ---- open and close ---------------------------------------------------------------------------------
+
+static void write_head(struct pft_trace *trace)
+{
+	struct pft_packets *packets = &trace->sequences.packets;
+
+	pft_packet_system(packets, trace->own->id);
+	pft_packet_process(packets, trace->own->id, trace->process_uuid, trace->session);
+	pft_sequence_start(trace->own, trace->sequences.clocks.boot_ns, 0);
+	pft_packet_attributes(packets, trace->own->id, trace->session, NULL);
+}
+
+static bool set_up(struct pft_trace *trace, int fd)
+{
+	// This keeps the scratch arena's first chunk mapped: else every packet would map and unmap one.
+	if (!pft_arena_alloc(&trace->scratch, 1))
+		return false;
+	if (pft_out_open(&trace->out, fd, &trace->memory) < 0)
+		return false;
+	trace->own = pft_sequence_take(&trace->sequences, trace->process_uuid);
+	return trace->own != NULL;
+}
+
+static struct pft_trace *allocate(void)
+{
+	struct pft_arena memory = PFT_ARENA_EMPTY;
+	struct pft_trace *trace = pft_arena_alloc(&memory, sizeof *trace);
+
+	if (trace)
+		trace->memory = memory;
+	return trace;
+}
+
+static void free_memory(struct pft_trace *trace)
+{
+	struct pft_arena memory = trace->memory; // the trace lies in it
+
+	pft_arena_free(&trace->scratch);
+	pft_arena_free(&memory);
+}
+
+struct pft_trace *pft_trace_open(
+	struct pft_session *session, int fd, struct pft_clocks clocks, uint32_t first_sequence)
+{
+	struct pft_trace *trace = allocate();
+
+	if (!trace)
+		return NULL;
+	trace->session = session;
+	trace->process_uuid = make_uuid(session, UUID_PROCESS, 0);
+	trace->fibers = (uint64_t)first_sequence << 32;
+	trace->sequences = (struct pft_sequences){
+		.packets = {.out = &trace->out, .scratch = &trace->scratch},
+		.names = {.session = session, .memory = &trace->memory, .scratch = &trace->scratch},
+		.memory = &trace->memory,
+		.clocks = clocks,
+		.salt = trace->process_uuid,
+		.last = first_sequence,
+	};
+	if (!set_up(trace, fd)) {
+		free_memory(trace);
+		return NULL;
+	}
+	write_head(trace);
+	return trace;
+}
+
+void pft_trace_clocks(struct pft_trace *trace, struct pft_clocks clocks)
+{
+	trace->sequences.clocks = clocks;
+}
+
+int pft_trace_flush(struct pft_trace *trace)
+{
+	return pft_out_flush(&trace->out);
+}
+
+void pft_trace_totals(struct pft_trace *trace, struct pft_totals totals)
+{
+	pft_packet_attributes(&trace->sequences.packets, trace->own->id, trace->session, &totals);
+}
+
+int pft_trace_close(struct pft_trace *trace, struct pft_totals totals)
+{
+	int result;
+
+	pft_trace_totals(trace, totals);
+	result = pft_trace_flush(trace);
+	free_memory(trace);
+	return result;
+}
+
+uint64_t pft_trace_lost(const struct pft_trace *trace)
+{
+	return trace->out.lost;
+}
+
+void pft_trace_reopen(struct pft_trace *trace, int fd)
+{
+	trace->out.fd = fd;
+}
+
+uint64_t pft_trace_bytes(const struct pft_trace *trace)
+{
+	return trace->out.bytes;
+}
+
+uint32_t pft_trace_sequences(const struct pft_trace *trace)
+{
+	return trace->sequences.last;
+}
+
+// ---- tracks -----------------------------------------------------------------------------------------
+
+static struct pft_track *take_track(struct pft_trace *trace)
+{
+	struct pft_track *track = trace->retired;
+
+	if (!track)
+		return pft_arena_alloc(&trace->memory, sizeof *track);
+	trace->retired = track->next;
+	return track;
+}
+
+static void put_back(struct pft_track *track)
+{
+	track->next = track->trace->retired;
+	track->trace->retired = track;
+}
+
+struct pft_track *pft_trace_thread(struct pft_trace *trace, uint32_t tid, const char *name)
+{
+	struct pft_track *track = take_track(trace);
+	uint64_t uuid = make_uuid(trace->session, UUID_THREAD, tid);
+
+	if (!track)
+		return NULL;
+	*track = (struct pft_track){.trace = trace, .uuid = uuid, .tid = tid};
+	track->sequence = pft_sequence_take(&trace->sequences, uuid);
+	if (!track->sequence) {
+		put_back(track);
+		return NULL;
+	}
+	pft_trace_name(track, name);
+	return track;
+}
+
+void pft_trace_name(struct pft_track *track, const char *name)
+{
+	struct pft_trace *trace = track->trace;
+	struct pft_thread_track thread = {
+		.uuid = track->uuid,
+		.process_uuid = trace->process_uuid,
+		.pid = trace->session->pid,
+		.tid = track->tid,
+		.name = name,
+	};
+
+	pft_packet_thread(&trace->sequences.packets, track->sequence->id, &thread);
+}
+
+void pft_trace_resume(struct pft_track *track, uint32_t depth)
+{
+	track->depth = depth;
+}
+
+struct pft_track *pft_trace_fiber(struct pft_track *thread, const char *name)
+{
+	struct pft_trace *trace = thread->trace;
+	struct pft_track *track = take_track(trace);
+	uint64_t uuid = make_uuid(trace->session, UUID_FIBER, ++trace->fibers);
+
+	if (!track)
+		return NULL;
+	*track = (struct pft_track){
+		.trace = trace, .sequence = thread->sequence, .uuid = uuid, .event_uuid = uuid};
+	track->sequence->tracks++;
+	pft_packet_child(&trace->sequences.packets, track->sequence->id, uuid, thread->uuid, name);
+	return track;
+}
+
+uint32_t pft_trace_depth(const struct pft_track *track)
+{
+	return track->depth < PFT_DEPTH_MAX ? track->depth : PFT_DEPTH_MAX;
+}
+
+void pft_trace_retire(struct pft_track *track)
+{
+	pft_sequence_release(track->sequence);
+	put_back(track);
+}
+
+// ---- events -----------------------------------------------------------------------------------------
+
+static inline void put_slice(struct pft_track *track, enum pft_slice_type type, const struct pft_event *event)
+{
+	struct pft_out *out = &track->trace->out;
+	uint8_t *at = pft_out_reserve(out, PFT_SLICE_BYTES_MAX);
+
+	pft_out_commit_event(out, pft_slice_put(at, type, event));
+}
+
+void pft_trace_begin(struct pft_track *track, uint64_t ns, uint32_t id)
+{
+	struct pft_event event;
+	struct pft_iids iids;
+
+	if (track->depth++ >= PFT_DEPTH_MAX)
+		return;
+	// First the event, which starts the sequence's state if need be, then the name, which relies on it.
+	event = pft_sequence_event(track->sequence, ns, track->event_uuid);
+	iids = pft_intern_find(&track->sequence->intern, id);
+	if (__builtin_expect(!iids.name, 0))
+		iids = pft_sequence_define(track->sequence, id);
+	event.name_iid = iids.name;
+	event.category_iid = iids.category;
+	put_slice(track, PFT_SLICE_BEGIN, &event);
+}
+
+// Leaves one open call. Whether it has a slice that ends; a call that the track does not know of has none.
+static inline bool leave(struct pft_track *track)
+{
+	return track->depth && --track->depth < PFT_DEPTH_MAX;
+}
+
+void pft_trace_end(struct pft_track *track, uint64_t ns)
+{
+	struct pft_event event;
+
+	if (!leave(track))
+		return;
+	event = pft_sequence_event(track->sequence, ns, track->event_uuid);
+	put_slice(track, PFT_SLICE_END, &event);
+}
+
+void pft_trace_end_unwound(struct pft_track *track, uint64_t ns)
+{
+	struct pft_sequence *sequence = track->sequence;
+	struct pft_event event;
+
+	if (!leave(track))
+		return;
+	event = pft_sequence_event(sequence, ns, track->event_uuid);
+	pft_packet_unwound(&track->trace->sequences.packets, &event, !sequence->annotated);
+	sequence->annotated = true;
+}
+
+void pft_trace_instant(struct pft_track *track, uint64_t ns, const char *name, const char *category)
+{
+	struct pft_event event = pft_sequence_event(track->sequence, ns, track->event_uuid);
+
+	pft_packet_instant(&track->trace->sequences.packets, &event, name, category);
+}
+
+void pft_trace_gap(struct pft_track *track, uint64_t ns, uint64_t dropped)
+{
+	while (track->depth)
+		pft_trace_end(track, ns);
+	pft_sequence_start(track->sequence, ns, dropped);
+}

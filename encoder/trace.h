@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// The verbs of a trace: what happened, in plain C types. Behind them stand the packet writers. Flusher
+// context (or any single thread): one owner, no locks, memory from its own arena.
+//
+// Times are nanoseconds of CLOCK_BOOTTIME. On one track begins, ends and instants come in order of time.
+// A verb never fails: when the file cannot be written, pft_trace_flush says so, once, and what follows is
+// counted as dropped.
+#ifndef PFT_TRACE_H
+#define PFT_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pft_session;
+struct pft_trace;
+struct pft_track;
+
+struct pft_clocks {
+	uint64_t boot_ns, monotonic_ns, real_ns; // read together
+};
+
+struct pft_totals {
+	uint64_t produced, written, filtered, dropped; // events: a begin is one, an end is one
+};
+
+// Starts writing to `fd` at its present offset (append mode is fine); fd stays the caller's. Process,
+// names, command line and settings are taken from the session, which must outlive the trace.
+// `first_sequence`: packet sequence ids start behind this one (0 for a new file).
+// NULL when there is no memory.
+struct pft_trace *pft_trace_open(
+	struct pft_session *session, int fd, struct pft_clocks clocks, uint32_t first_sequence);
+
+// The file has another descriptor from now on.
+void pft_trace_reopen(struct pft_trace *trace, int fd);
+
+// A fresh reading; written at the next start of a sequence's state.
+void pft_trace_clocks(struct pft_trace *trace, struct pft_clocks clocks);
+
+// A thread's track and packet sequence. `name` may be empty; it is copied. The same process and tid make
+// the same track again, also in a later trace of this session. NULL when there is no memory.
+struct pft_track *pft_trace_thread(struct pft_trace *trace, uint32_t tid, const char *name);
+void pft_trace_name(struct pft_track *track, const char *name);
+
+// Right after pft_trace_thread, for `recover`: `depth` slices are open on this track from what an earlier
+// trace wrote into the same file. Their ends may come now.
+void pft_trace_resume(struct pft_track *track, uint32_t depth);
+
+// A child track of a thread's track for a stack that is not the thread's own (coroutine, alternate stack).
+// NULL when there is no memory.
+struct pft_track *pft_trace_fiber(struct pft_track *thread, const char *name);
+
+// A call of hook `id` (its name and category come from the session's hook table) begins or ends.
+// Depth is counted and capped at PFT_DEPTH_MAX here: deeper calls are counted, not written.
+void pft_trace_begin(struct pft_track *track, uint64_t ns, uint32_t id);
+void pft_trace_end(struct pft_track *track, uint64_t ns);
+// As end, marked with the annotation `unwound` = true: left by longjmp, a throw or an abandoned stack.
+void pft_trace_end_unwound(struct pft_track *track, uint64_t ns);
+
+void pft_trace_instant(struct pft_track *track, uint64_t ns, const char *name, const char *category);
+
+// Events were lost on this track: open slices are closed at `ns`, then one packet with the count and
+// cleared state, clock snapshot and defaults follows, and names are interned anew.
+void pft_trace_gap(struct pft_track *track, uint64_t ns, uint64_t dropped);
+
+// Slices that are open on the track now and whose begin is in the trace.
+uint32_t pft_trace_depth(const struct pft_track *track);
+
+// The track says no more; its memory is reused.
+void pft_trace_retire(struct pft_track *track);
+
+// Writes everything that was said to the file. The first -errno that writing met, once; else 0.
+int pft_trace_flush(struct pft_trace *trace);
+
+// Events (begins, ends and instants) that were said but are not in the file, because it could not be written.
+uint64_t pft_trace_lost(const struct pft_trace *trace);
+
+// Bytes in the file that are whole packets, counted from where this trace began.
+uint64_t pft_trace_bytes(const struct pft_trace *trace);
+uint32_t pft_trace_sequences(const struct pft_trace *trace);
+
+// Says the totals so far, as trace attributes; what is said last counts.
+void pft_trace_totals(struct pft_trace *trace, struct pft_totals totals);
+
+// The totals, a last flush, whose answer is returned, and all memory freed. Open slices
+// stay open.
+int pft_trace_close(struct pft_trace *trace, struct pft_totals totals);
+
+#endif
