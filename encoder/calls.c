@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// Open calls and filters: see calls.h. Flusher context. The rule: closed <= written <= depth, and no entry
+// lies beyond the greatest depth.
+#include "encoder/calls.h"
+
+#include <string.h>
+
+// Open calls that have an entry.
+static uint32_t entries(const struct pft_calls *calls)
+{
+	return calls->depth < calls->filters->depth_max ? calls->depth : calls->filters->depth_max;
+}
+
+static bool long_enough(const struct pft_calls *calls, const struct pft_open *call, uint64_t ns)
+{
+	return ns >= call->ns && ns - call->ns >= calls->filters->min_duration_ns;
+}
+
+static void write_up_to(struct pft_calls *calls, uint32_t depth)
+{
+	for (; calls->written < depth; calls->written++) {
+		struct pft_open *call = &calls->open[calls->written];
+
+		pft_trace_begin(calls->track, call->ns, call->id);
+		call->flags |= PFT_OPEN_WRITTEN;
+		calls->totals->written++;
+	}
+}
+
+void pft_calls_begin(struct pft_calls *calls, uint64_t ns, uint32_t id)
+{
+	if (calls->depth >= calls->filters->depth_max) {
+		calls->depth++;
+		calls->totals->filtered++;
+		return;
+	}
+	calls->open[calls->depth++] = (struct pft_open){.ns = ns, .id = id};
+	if (calls->filters->min_duration_ns == 0)
+		write_up_to(calls, calls->depth);
+}
+
+// Takes the innermost call off the stack and ends its slice, if it has one. Answers the total in which the
+// record of the end belongs, if there is one.
+static uint64_t *leave(struct pft_calls *calls, uint64_t ns, void (*end)(struct pft_track *, uint64_t))
+{
+	uint32_t top;
+
+	if (calls->depth == 0)
+		return &calls->totals->dropped;
+	top = --calls->depth;
+	if (top >= calls->filters->depth_max)
+		return &calls->totals->filtered;
+	if (top < calls->closed) {
+		calls->closed = calls->written = top;
+		return &calls->totals->dropped;
+	}
+	if (top >= calls->written) {
+		if (!long_enough(calls, &calls->open[top], ns)) {
+			calls->totals->filtered++;
+			return &calls->totals->filtered;
+		}
+		write_up_to(calls, top + 1);
+	}
+	calls->written = top;
+	end(calls->track, ns);
+	return &calls->totals->written;
+}
+
+void pft_calls_end(struct pft_calls *calls, uint64_t ns)
+{
+	++*leave(calls, ns, pft_trace_end);
+}
+
+void pft_calls_end_unwound(struct pft_calls *calls, uint64_t ns)
+{
+	++*leave(calls, ns, pft_trace_end_unwound);
+}
+
+void pft_calls_abandon(struct pft_calls *calls, uint64_t ns, uint32_t depth)
+{
+	uint32_t known = entries(calls);
+
+	if (calls->depth > known) // what is too deep has no slice to end
+		calls->depth = known > depth ? known : depth;
+	while (calls->depth > depth)
+		leave(calls, ns, pft_trace_end_unwound);
+}
+
+// The innermost entry that is old enough has only older ones below it.
+void pft_calls_ripen(struct pft_calls *calls, uint64_t ns)
+{
+	uint32_t depth = entries(calls);
+
+	while (depth > calls->written && !long_enough(calls, &calls->open[depth - 1], ns))
+		depth--;
+	write_up_to(calls, depth);
+}
+
+void pft_calls_settle(struct pft_calls *calls, uint64_t ns)
+{
+	pft_calls_ripen(calls, ns);
+	calls->totals->filtered += entries(calls) - calls->written;
+	calls->written = entries(calls);
+}
+
+void pft_calls_gap(struct pft_calls *calls, uint64_t ns, uint64_t dropped, uint32_t depth)
+{
+	pft_calls_settle(calls, ns);
+	pft_trace_gap(calls->track, ns, dropped);
+	calls->depth = depth;
+	calls->closed = calls->written = entries(calls);
+	memset(calls->open, 0, calls->closed * sizeof calls->open[0]);
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// The open calls of one stack, and the filters: which calls are told to the trace, and when. Called by lane.c
+// (a thread's own stack) and strands.c (others). Flusher context. The rule: every event ends in exactly one
+// of the totals, and what a track is told nests and comes in order of time.
+//
+// With a shortest duration a begin is held back until its call is known to be long enough. Who is written has
+// its callers written first: they are older. So from the bottom up the stack holds
+//
+//   closed (a gap ended their slices) | written (their slices are open) | held back | too deep: only counted
+#ifndef PFT_CALLS_H
+#define PFT_CALLS_H
+
+#include <stdint.h>
+
+#include "encoder/session.h"
+#include "encoder/trace.h"
+
+struct pft_filters {
+	uint64_t min_duration_ns; // 0: none
+	uint32_t depth_max; // at most PFT_DEPTH_MAX
+};
+
+struct pft_calls {
+	struct pft_track *track;
+	const struct pft_filters *filters;
+	struct pft_totals *totals; // written, filtered and dropped are counted here
+	uint32_t depth; // open calls
+	uint32_t written; // of them are written or closed
+	uint32_t closed; // of them are closed
+	struct pft_open open[PFT_DEPTH_MAX]; // id PFT_HOOK_NONE: closed
+};
+
+void pft_calls_begin(struct pft_calls *calls, uint64_t ns, uint32_t id);
+
+// The innermost call ended. One that closes no slice counts as dropped.
+void pft_calls_end(struct pft_calls *calls, uint64_t ns);
+void pft_calls_end_unwound(struct pft_calls *calls, uint64_t ns);
+
+// Ends all but the outermost `depth` calls, for which no record will come.
+void pft_calls_abandon(struct pft_calls *calls, uint64_t ns, uint32_t depth);
+
+// Writes the begins that were held back and are old enough at `ns`.
+void pft_calls_ripen(struct pft_calls *calls, uint64_t ns);
+
+// As ripen; what is too young counts as filtered. Nothing but a gap may follow.
+void pft_calls_settle(struct pft_calls *calls, uint64_t ns);
+
+// Events were lost: no slice is open after it, and `depth` ends will come that close none.
+void pft_calls_gap(struct pft_calls *calls, uint64_t ns, uint64_t dropped, uint32_t depth);
+
+#endif

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT
+// One thread's records become verbs: see lane.h. Flusher context. The rule: a thread's times never step back,
+// and `produced` is counted from ring positions alone, so that it checks the three counts that make it up.
+#include "encoder/lane.h"
+
+#include <string.h>
+
+#include "encoder/records.h"
+#include "encoder/timeline.h"
+
+#define OVERWRITE 2 // of pft_session.overflow
+
+#define SLOT ((uint32_t)sizeof(struct pft_record))
+
+// No name was written at an odd turn.
+#define NO_NAME 1u
+
+static struct pft_session_thread *entry_of(const struct pft_lane *lane)
+{
+	return pft_session_thread(lane->shared->session, lane->index);
+}
+
+// A line that was renewed may disagree by nanoseconds with what the old one said of the same time.
+static uint64_t time_of(struct pft_lane *lane, uint64_t ticks)
+{
+	uint64_t ns = pft_timeline_ns(&lane->shared->line, ticks);
+
+	if (ns > lane->last_ns)
+		lane->last_ns = ns;
+	return lane->last_ns;
+}
+
+// Both commit records lack news of the lane from now on.
+static void touch(struct pft_lane *lane)
+{
+	if (lane->stale == 0) {
+		lane->next_stale = lane->shared->stale;
+		lane->shared->stale = lane;
+	}
+	lane->stale = 3;
+}
+
+// ---- the thread -------------------------------------------------------------------------------------
+
+// The thread's own side: turn odd, name, turn even. Byte by byte, as it may change under our eyes.
+static bool name_copy(const struct pft_session_thread *entry, char *name, uint32_t turn)
+{
+	for (size_t i = 0; i < PFT_THREAD_NAME; i++)
+		name[i] = __atomic_load_n(&entry->name[i], __ATOMIC_ACQUIRE);
+	name[PFT_THREAD_NAME - 1] = '\0';
+	return (turn & 1) == 0 && __atomic_load_n(&entry->name_turn, __ATOMIC_RELAXED) == turn;
+}
+
+// True when `name` is one that the track does not have yet.
+static bool name_changed(struct pft_lane *lane, char *name)
+{
+	const struct pft_session_thread *entry = entry_of(lane);
+	uint32_t turn = __atomic_load_n(&entry->name_turn, __ATOMIC_ACQUIRE);
+
+	if (turn == lane->name_turn || !name_copy(entry, name, turn))
+		return false;
+	lane->name_turn = turn;
+	return true;
+}
+
+static void begin(struct pft_lane *lane)
+{
+	const struct pft_session_thread *entry = entry_of(lane);
+	char name[PFT_THREAD_NAME];
+
+	memset(&lane->tally, 0, sizeof lane->tally);
+	lane->serial = entry->serial;
+	lane->live = true;
+	lane->tail = lane->committed = entry->begin_at;
+	touch(lane);
+	lane->slots = lane->other_slots = lane->lost_slots = lane->told = lane->untold = 0;
+	lane->last_ns = 0;
+	lane->name_turn = NO_NAME;
+	lane->track = pft_trace_thread(lane->shared->trace, entry->tid, name_changed(lane, name) ? name : "");
+	lane->calls.track = lane->track;
+	lane->calls.filters = &lane->shared->filters;
+	lane->calls.totals = &lane->tally.events;
+	lane->calls.depth = lane->calls.written = lane->calls.closed = 0;
+	if (lane->track != NULL)
+		pft_trace_instant(lane->track, time_of(lane, entry->begin_ticks), "thread begin", "thread");
+}
+
+void pft_lane_follow(struct pft_lane *lane)
+{
+	char name[PFT_THREAD_NAME];
+
+	if (entry_of(lane)->serial != lane->serial)
+		begin(lane);
+	else if (lane->live && lane->track != NULL && name_changed(lane, name))
+		pft_trace_name(lane->track, name);
+}
+
+// ---- losses -----------------------------------------------------------------------------------------
+
+// Slots that cannot be read. Each counts as an event; the thread's own count of slots that are none sets
+// that right at its end.
+static void lose(struct pft_lane *lane, uint32_t slots)
+{
+	lane->tail += slots * SLOT;
+	lane->slots += slots;
+	lane->lost_slots += slots;
+	lane->untold += slots;
+	lane->tally.events.dropped += slots;
+}
+
+// The oldest records are gone when the thread is more than a lap ahead; the slot at the head is not to be
+// trusted either, for it may be being written.
+static void lose_overwritten(struct pft_lane *lane, uint32_t head)
+{
+	const struct pft_session *session = lane->shared->session;
+	uint32_t room = (uint32_t)session->ring_bytes - SLOT;
+
+	if (session->overflow == OVERWRITE && head - lane->tail > room)
+		lose(lane, (head - lane->tail - room) / SLOT);
+}
+
+// After unread slots any open call may have ended.
+static void tell_losses(struct pft_lane *lane, uint64_t ns)
+{
+	if (lane->untold == 0 || lane->track == NULL)
+		return;
+	pft_calls_gap(&lane->calls, ns, lane->untold, 0);
+	pft_strands_gap(&lane->strands, ns);
+	lane->untold = 0;
+}
+
+// What the thread dropped after its last gap record.
+static void drop_rest(struct pft_lane *lane)
+{
+	uint64_t dropped = __atomic_load_n(&entry_of(lane)->dropped, __ATOMIC_RELAXED);
+
+	if (dropped <= lane->told)
+		return;
+	lane->untold += dropped - lane->told;
+	lane->tally.events.dropped += dropped - lane->told;
+	lane->told = dropped;
+}
+
+// ---- events -----------------------------------------------------------------------------------------
+
+static void apply_gap(struct pft_lane *lane, uint64_t ns, const struct pft_recorded *recorded)
+{
+	lane->told += recorded->dropped;
+	lane->tally.events.dropped += recorded->dropped;
+	if (lane->track != NULL)
+		pft_calls_gap(&lane->calls, ns, recorded->dropped, recorded->depth);
+}
+
+static void apply_own(struct pft_lane *lane, uint64_t ns, const struct pft_recorded *recorded)
+{
+	if (recorded->kind == PFT_BEGIN)
+		pft_calls_begin(&lane->calls, ns, recorded->id);
+	else if (recorded->kind == PFT_END)
+		pft_calls_end(&lane->calls, ns);
+	else
+		pft_calls_end_unwound(&lane->calls, ns);
+}
+
+static void apply_foreign(struct pft_lane *lane, uint64_t ns, const struct pft_recorded *recorded)
+{
+	struct pft_strand_owner owner = {.track = lane->track, .totals = &lane->tally.events};
+	struct pft_strand_pool *pool = &lane->shared->strands;
+
+	if (recorded->kind == PFT_BEGIN)
+		pft_strands_begin(&lane->strands, pool, &owner, ns, recorded->id, recorded->slot);
+	else if (recorded->kind == PFT_END)
+		pft_strands_end(&lane->strands, owner.totals, ns, recorded->slot);
+	else
+		pft_strands_end_unwound(&lane->strands, owner.totals, ns, recorded->slot);
+}
+
+static void apply(struct pft_lane *lane, uint64_t ns, const struct pft_recorded *recorded)
+{
+	tell_losses(lane, ns);
+	if (recorded->kind == PFT_GAP)
+		apply_gap(lane, ns, recorded);
+	else if (lane->track == NULL)
+		lane->tally.events.dropped++;
+	else if (recorded->foreign)
+		apply_foreign(lane, ns, recorded);
+	else
+		apply_own(lane, ns, recorded);
+}
+
+static bool is_event(const struct pft_recorded *recorded)
+{
+	return recorded->kind != PFT_GAP && recorded->kind != PFT_HOLE;
+}
+
+void pft_lane_drain(struct pft_lane *lane, uint32_t head)
+{
+	struct pft_recorded recorded;
+
+	if (!lane->live || lane->tail == head)
+		return;
+	touch(lane);
+	lose_overwritten(lane, head);
+	while (lane->tail != head) {
+		if (!pft_record_read(lane->shared->session, lane->index, lane->tail, head, &recorded)) {
+			lose(lane, 1);
+			continue;
+		}
+		lane->tail += recorded.bytes;
+		lane->slots += recorded.bytes / SLOT;
+		lane->other_slots += recorded.bytes / SLOT - is_event(&recorded);
+		if (recorded.kind != PFT_HOLE)
+			apply(lane, time_of(lane, recorded.ticks), &recorded);
+	}
+}
+
+void pft_lane_ripen(struct pft_lane *lane, uint64_t now_ns)
+{
+	uint64_t before = lane->tally.events.written;
+
+	if (now_ns < lane->last_ns)
+		now_ns = lane->last_ns;
+	pft_calls_ripen(&lane->calls, now_ns);
+	pft_strands_ripen(&lane->strands, now_ns);
+	if (lane->tally.events.written != before)
+		touch(lane);
+}
+
+// ---- the end ----------------------------------------------------------------------------------------
+
+struct pft_totals pft_lane_totals(const struct pft_lane *lane)
+{
+	struct pft_totals totals = lane->tally.events;
+
+	if (lane->live)
+		totals.produced = lane->slots - lane->other_slots + lane->told;
+	return totals;
+}
+
+// The thread kept its own count of slots that are no event; where some were lost unread, it is the only one.
+static void count_produced(struct pft_lane *lane)
+{
+	const struct pft_session_thread *entry = entry_of(lane);
+	struct pft_totals *events = &lane->tally.events;
+
+	events->produced = lane->slots - entry->other_slots + entry->dropped;
+	if (lane->lost_slots != 0)
+		events->dropped -= entry->other_slots - lane->other_slots;
+}
+
+static void end_track(struct pft_lane *lane)
+{
+	uint64_t end_ticks = entry_of(lane)->end_ticks;
+	uint64_t ns = end_ticks != 0 ? time_of(lane, end_ticks) : lane->last_ns;
+
+	tell_losses(lane, ns);
+	// pthread_exit and cancellation leave calls open; their frames are gone with the thread.
+	pft_calls_abandon(&lane->calls, ns, 0);
+	pft_strands_retire(&lane->strands, &lane->shared->strands, ns);
+	pft_trace_instant(lane->track, ns, "thread end", "thread");
+	pft_trace_retire(lane->track);
+	lane->track = NULL;
+}
+
+void pft_lane_end(struct pft_lane *lane)
+{
+	if (!lane->live)
+		return;
+	drop_rest(lane);
+	if (lane->track != NULL)
+		end_track(lane);
+	count_produced(lane);
+	lane->live = false;
+	touch(lane);
+}
+
+void pft_lane_close(struct pft_lane *lane)
+{
+	drop_rest(lane);
+	tell_losses(lane, lane->last_ns);
+	pft_calls_settle(&lane->calls, lane->last_ns);
+	pft_strands_settle(&lane->strands, lane->last_ns);
+	touch(lane);
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// A lane: one thread of the session on its way from its ring into the trace. Called by replay.c. Flusher
+// context. Lane i reads ring i for one thread after the other. The rule: each slot of the ring is read once
+// and accounted for once, whatever stands in it.
+#ifndef PFT_LANE_H
+#define PFT_LANE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "encoder/calls.h"
+#include "encoder/session.h"
+#include "encoder/strands.h"
+#include "encoder/tally.h"
+#include "encoder/trace.h"
+
+// What all lanes of a replay share.
+struct pft_lanes {
+	struct pft_session *session;
+	struct pft_trace *trace;
+	struct pft_timeline line;
+	struct pft_filters filters;
+	struct pft_strand_pool strands;
+	struct pft_lane *stale; // those of which a commit record lacks news
+};
+
+struct pft_lane {
+	struct pft_lanes *shared;
+	uint32_t index;
+	uint64_t serial; // of the thread; 0: none yet
+	bool live; // it has begun and has not ended
+
+	uint32_t tail; // ring position up to which it is drained
+	uint32_t committed; // and up to which that is committed
+	unsigned stale; // bit i: commit record i lacks news of this lane
+	struct pft_lane *next_stale;
+
+	uint64_t slots; // read so far
+	uint64_t other_slots; // of them are no event
+	uint64_t lost_slots; // of them were not whole
+	uint64_t told; // events that the thread said it dropped
+	uint64_t untold; // dropped events for which the trace has no gap yet
+	struct pft_tally tally;
+
+	struct pft_track *track; // NULL when there was no memory: every event is dropped
+	uint32_t name_turn; // of the name that the track has
+	uint64_t last_ns;
+	struct pft_calls calls;
+	struct pft_strands strands;
+};
+
+// Begins the thread that the entry holds, when it is new, and tells a changed name.
+void pft_lane_follow(struct pft_lane *lane);
+
+// Encodes what lies between the tail and `head`.
+void pft_lane_drain(struct pft_lane *lane, uint32_t head);
+
+// Writes begins that a filter held back and that are old enough at `now_ns`.
+void pft_lane_ripen(struct pft_lane *lane, uint64_t now_ns);
+
+// The thread has ended and is drained. Its tally is whole after this.
+void pft_lane_end(struct pft_lane *lane);
+
+// The trace is about to close while the thread lives: its tally is made whole, its open calls stay open.
+void pft_lane_close(struct pft_lane *lane);
+
+// Counts of the thread so far.
+struct pft_totals pft_lane_totals(const struct pft_lane *lane);
+
+#endif

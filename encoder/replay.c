@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+// All lanes of a session, the clock that they share, and the round that makes what they told durable: see
+// replay.h. Flusher context, or `recover`. The rule: file, then commit record, then the rings' room.
+#include "encoder/replay.h"
+
+#include <stddef.h>
+
+#include "encoder/base/arena.h"
+#include "encoder/commit.h"
+#include "encoder/lane.h"
+#include "encoder/session.h"
+#include "encoder/tally.h"
+#include "encoder/timeline.h"
+
+// CLOCK_BOOTTIME and CLOCK_MONOTONIC part while the machine is suspended, which takes longer than this;
+// readings of the two part by what happened between them, which takes less.
+#define SUSPENDED_NS 10000000
+
+// Two readings this close to each other give a slope that is wrong by more than the clocks ever are.
+#define CALIBRATION_MIN_NS 10000000
+
+struct pft_replay {
+	struct pft_lanes shared;
+	struct pft_tally ended; // threads that have ended
+	uint64_t boot_ahead_ns; // of CLOCK_MONOTONIC
+	uint64_t now_ns; // latest reading
+	bool line_begun;
+	uint32_t lanes_used; // lanes beyond this never had a thread
+	bool failed; // the file cannot be written
+	struct pft_arena arena; // all of this lies in it
+	struct pft_lane lanes[];
+};
+
+// ---- open -------------------------------------------------------------------------------------------
+
+static struct pft_replay *allocate(uint32_t threads)
+{
+	struct pft_arena arena = PFT_ARENA_EMPTY;
+	struct pft_replay *replay =
+		pft_arena_alloc(&arena, sizeof *replay + threads * sizeof replay->lanes[0]);
+
+	if (replay != NULL)
+		replay->arena = arena;
+	return replay;
+}
+
+static void release(struct pft_replay *replay)
+{
+	struct pft_arena arena = replay->arena;
+
+	pft_arena_free(&arena);
+}
+
+static struct pft_filters filters_of(const struct pft_session *session)
+{
+	struct pft_filters filters = {
+		.min_duration_ns = session->min_duration_ns,
+		.depth_max = PFT_DEPTH_MAX,
+	};
+
+	if (session->max_depth != 0 && session->max_depth < PFT_DEPTH_MAX)
+		filters.depth_max = (uint32_t)session->max_depth;
+	return filters;
+}
+
+struct pft_replay *pft_replay_open(struct pft_session *session, int fd, struct pft_clocks clocks)
+{
+	struct pft_replay *replay = allocate(session->threads_max);
+
+	if (replay == NULL)
+		return NULL;
+	replay->shared.session = session;
+	replay->shared.filters = filters_of(session);
+	replay->shared.strands.arena = &replay->arena;
+	replay->shared.strands.filters = &replay->shared.filters;
+	replay->boot_ahead_ns = session->boot_ns - session->monotonic_ns;
+	replay->shared.trace = pft_trace_open(session, fd, clocks, 0);
+	if (replay->shared.trace == NULL) {
+		release(replay);
+		return NULL;
+	}
+	return replay;
+}
+
+void pft_replay_reopen(struct pft_replay *replay, int fd)
+{
+	pft_trace_reopen(replay->shared.trace, fd);
+}
+
+// ---- clocks -----------------------------------------------------------------------------------------
+
+// CLOCK_BOOTTIME at `ticks`. Monotonic ticks are nanoseconds that lag by a constant, unless the machine was
+// suspended; taking the constant from each reading would bend a line that is straight.
+static uint64_t boot_time(struct pft_replay *replay, uint64_t ticks, uint64_t boot_ns, uint64_t monotonic_ns)
+{
+	uint64_t ahead = boot_ns - monotonic_ns;
+
+	if (replay->shared.session->clock != PFT_CLOCK_MONOTONIC)
+		return boot_ns;
+	if (ahead - replay->boot_ahead_ns + SUSPENDED_NS > 2 * SUSPENDED_NS)
+		replay->boot_ahead_ns = ahead;
+	return ticks + replay->boot_ahead_ns;
+}
+
+static void line_begin(struct pft_replay *replay, uint64_t ticks, uint64_t ns)
+{
+	const struct pft_session *session = replay->shared.session;
+	uint64_t start_ns = boot_time(replay, session->start_ticks, session->boot_ns, session->monotonic_ns);
+
+	pft_timeline_start(&replay->shared.line, session->start_ticks, start_ns, ticks, ns);
+	replay->line_begun = ns - start_ns >= CALIBRATION_MIN_NS;
+}
+
+void pft_replay_clocks(struct pft_replay *replay, uint64_t ticks, struct pft_clocks clocks)
+{
+	uint64_t ns = boot_time(replay, ticks, clocks.boot_ns, clocks.monotonic_ns);
+
+	if (replay->line_begun)
+		pft_timeline_renew(&replay->shared.line, ticks, ns);
+	else
+		line_begin(replay, ticks, ns);
+	replay->now_ns = ns;
+	pft_trace_clocks(replay->shared.trace, clocks);
+}
+
+// ---- lanes ------------------------------------------------------------------------------------------
+
+// A lane is made at its first use, so that memory is touched for as many as there are threads.
+static struct pft_lane *lane_of(struct pft_replay *replay, uint32_t index)
+{
+	for (; replay->lanes_used <= index; replay->lanes_used++) {
+		replay->lanes[replay->lanes_used].shared = &replay->shared;
+		replay->lanes[replay->lanes_used].index = replay->lanes_used;
+	}
+	return &replay->lanes[index];
+}
+
+void pft_replay_drain(struct pft_replay *replay, uint32_t index, uint32_t head)
+{
+	struct pft_lane *lane = lane_of(replay, index);
+
+	pft_lane_follow(lane);
+	pft_lane_drain(lane, head);
+}
+
+void pft_replay_end(struct pft_replay *replay, uint32_t index)
+{
+	struct pft_lane *lane = lane_of(replay, index);
+
+	pft_lane_follow(lane);
+	if (!lane->live)
+		return;
+	pft_lane_end(lane);
+	pft_tally_add(&replay->ended, &lane->tally);
+	lane->tally = (struct pft_tally){0};
+}
+
+uint32_t pft_replay_tail(const struct pft_replay *replay, uint32_t index)
+{
+	return replay->lanes[index].committed;
+}
+
+struct pft_totals pft_replay_totals(const struct pft_replay *replay)
+{
+	struct pft_totals sum = replay->ended.events;
+
+	for (uint32_t i = 0; i < replay->lanes_used; i++) {
+		struct pft_totals totals = pft_lane_totals(&replay->lanes[i]);
+
+		pft_totals_add(&sum, &totals);
+	}
+	return sum;
+}
+
+// ---- commit -----------------------------------------------------------------------------------------
+
+// Without the filter no begin is ever held back.
+static void ripen(struct pft_replay *replay)
+{
+	if (replay->shared.filters.min_duration_ns == 0)
+		return;
+	for (uint32_t i = 0; i < replay->lanes_used; i++)
+		if (replay->lanes[i].live)
+			pft_lane_ripen(&replay->lanes[i], replay->now_ns);
+}
+
+// Writing has succeeded or failed for all that was told since the last commit; once failed, it stays so.
+static void settle_tallies(struct pft_replay *replay)
+{
+	void (*settle)(struct pft_tally *) = replay->failed ? pft_tally_lose : pft_tally_keep;
+
+	settle(&replay->ended);
+	for (struct pft_lane *lane = replay->shared.stale; lane != NULL; lane = lane->next_stale)
+		settle(&lane->tally);
+}
+
+// Gives the rings' room back, and forgets lanes that both records know all about.
+static void move_tails(struct pft_replay *replay)
+{
+	struct pft_lane **link = &replay->shared.stale;
+
+	while (*link != NULL) {
+		struct pft_lane *lane = *link;
+
+		lane->committed = lane->tail;
+		if (lane->stale == 0)
+			*link = lane->next_stale;
+		else
+			link = &lane->next_stale;
+	}
+}
+
+static void write_record(struct pft_replay *replay)
+{
+	struct pft_commit head = {
+		.trace_bytes = pft_trace_bytes(replay->shared.trace),
+		.produced = replay->ended.events.produced,
+		.written = replay->ended.events.written,
+		.filtered = replay->ended.events.filtered,
+		.dropped = replay->ended.events.dropped,
+		.timeline = replay->shared.line,
+		.sequences = pft_trace_sequences(replay->shared.trace),
+	};
+
+	pft_commit_write(replay->shared.session, &head, replay->shared.stale);
+}
+
+int pft_replay_commit(struct pft_replay *replay)
+{
+	int error;
+
+	ripen(replay);
+	error = pft_trace_flush(replay->shared.trace);
+	replay->failed = replay->failed || error != 0;
+	settle_tallies(replay);
+	write_record(replay);
+	move_tails(replay);
+	return error;
+}
+
+void pft_replay_say_totals(struct pft_replay *replay)
+{
+	pft_trace_totals(replay->shared.trace, pft_replay_totals(replay));
+}
+
+int pft_replay_close(struct pft_replay *replay, struct pft_totals *totals)
+{
+	int commit_error, close_error;
+
+	ripen(replay);
+	for (uint32_t i = 0; i < replay->lanes_used; i++)
+		if (replay->lanes[i].live)
+			pft_lane_close(&replay->lanes[i]);
+	commit_error = pft_replay_commit(replay);
+	*totals = pft_replay_totals(replay);
+	close_error = pft_trace_close(replay->shared.trace, *totals);
+	release(replay);
+	return commit_error != 0 ? commit_error : close_error;
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// From records to verbs: reads the rings of a session, keeps each thread's open calls, applies the filters
+// (shortest duration, greatest depth), tells the trace, and keeps the two commit records. The flusher of a
+// living process and `recover` of a dead one run this same code. Flusher context.
+//
+// A round for one thread is: drain, commit, and only then may the ring's room be given back to the thread.
+#ifndef PFT_REPLAY_H
+#define PFT_REPLAY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "encoder/trace.h"
+
+struct pft_replay;
+
+// A replay of `session` into the trace file `fd`; both stay the caller's. `clocks` as for pft_trace_open.
+// NULL when there is no memory.
+struct pft_replay *pft_replay_open(struct pft_session *session, int fd, struct pft_clocks clocks);
+
+// The trace file has another descriptor from now on.
+void pft_replay_reopen(struct pft_replay *replay, int fd);
+
+// A fresh reading of the recording clock beside the others: renews the timeline. To be called before the
+// first drain, and best at the start of each round.
+void pft_replay_clocks(struct pft_replay *replay, uint64_t ticks, struct pft_clocks clocks);
+
+// Encodes thread `index` from its tail up to ring position `head`. The first call after the entry was
+// taken makes the thread's track (and the instant "thread begin"); a changed name is told.
+void pft_replay_drain(struct pft_replay *replay, uint32_t index, uint32_t head);
+
+// The thread has ended and is drained: "thread end", its totals are kept, its track is retired.
+// The entry may be taken anew only after the next commit.
+void pft_replay_end(struct pft_replay *replay, uint32_t index);
+
+// Writes to the file, fills the older commit record with everything that was drained or ended since,
+// and makes it the whole one. 0, or -errno from writing (said once; the commit then counts the loss).
+int pft_replay_commit(struct pft_replay *replay);
+
+// Ring position of thread `index` up to which everything is committed: what may be overwritten.
+uint32_t pft_replay_tail(const struct pft_replay *replay, uint32_t index);
+
+// Counts so far. Begins that a filter still holds back are produced, but neither written nor filtered yet.
+struct pft_totals pft_replay_totals(const struct pft_replay *replay);
+
+// Says the totals so far in the trace: nothing more may come.
+void pft_replay_say_totals(struct pft_replay *replay);
+
+// Last commit, attributes with the totals (handed out as well), memory freed. 0 or -errno.
+int pft_replay_close(struct pft_replay *replay, struct pft_totals *totals);
+
+#endif
