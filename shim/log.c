@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// One line to stderr, for all of shim/. Startup, app and flusher context.
+// The rule: a line that cannot be written is lost without a trace, a SIGPIPE included.
+#include "shim/log.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "encoder/base/sys_x86_64.h"
+#include "encoder/base/text.h"
+
+#define LOG_LINE 1024
+#define LOG_STDERR 2
+
+static bool log_verbose;
+static bool log_file_known;
+static dev_t log_device;
+static ino_t log_inode;
+
+// A program may close its stderr and then open a file of its own, which gets the number 2.
+static bool log_stderr_is_ours(void)
+{
+	struct stat now = {0};
+
+	if (!log_file_known)
+		return true;
+	return pft_sys_fstat(LOG_STDERR, &now) == 0 && now.st_dev == log_device && now.st_ino == log_inode;
+}
+
+// stderr may be a pipe that nobody reads: the SIGPIPE that our write raises must not reach the program,
+// one that was pending before must. A SIGPIPE from write() is sent to the calling thread.
+static void log_write(const char *line, size_t size)
+{
+	const uint64_t pipe_signal = UINT64_C(1) << (SIGPIPE - 1);
+	const struct timespec now = {0, 0};
+	uint64_t pending = 0, mask;
+
+	pft_sys_sigpending(&pending);
+	pft_sys_sigprocmask(SIG_BLOCK, &pipe_signal, &mask);
+	if (pft_sys_write(LOG_STDERR, line, size) == -EPIPE && !(pending & pipe_signal))
+		pft_sys_sigtimedwait(&pipe_signal, &now);
+	pft_sys_sigprocmask(SIG_SETMASK, &mask, NULL);
+}
+
+static void log_line(const char *first, va_list rest)
+{
+	char line[LOG_LINE];
+	struct pft_text text = pft_text_in(line, sizeof(line) - 1);
+
+	pft_text_add(&text, "pftshim: ");
+	for (const char *part = first; part; part = va_arg(rest, const char *))
+		pft_text_add(&text, part);
+	for (size_t i = 0; i < text.used; i++)
+		if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
+			line[i] = '?';
+	line[text.used] = '\n';
+	if (log_stderr_is_ours())
+		log_write(line, text.used + 1);
+}
+
+void pft_log_say(const char *first, ...)
+{
+	va_list rest;
+
+	va_start(rest, first);
+	log_line(first, rest);
+	va_end(rest);
+}
+
+void pft_log_verbose(const char *first, ...)
+{
+	va_list rest;
+
+	if (!log_verbose)
+		return;
+	va_start(rest, first);
+	log_line(first, rest);
+	va_end(rest);
+}
+
+void pft_log_set_verbose(bool verbose)
+{
+	struct stat now = {0};
+
+	// A closed stderr leaves zeroes, which are no file: what comes to stand there is the program's.
+	pft_sys_fstat(LOG_STDERR, &now);
+	log_verbose = verbose;
+	log_file_known = true;
+	log_device = now.st_dev;
+	log_inode = now.st_ino;
+}
+
+const char *pft_log_reason(long error)
+{
+	const char *words = strerrordesc_np((int)(error < 0 ? -error : error));
+
+	return words ? words : "unknown error";
+}

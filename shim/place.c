@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: MIT
+// The directories and the file of a run. Called at startup and at the start of a forked child.
+// The rule: nothing is made by a whole path. Each directory is opened below the one before it and looked at
+// through its descriptor, so what was checked is what is used.
+#include "shim/place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "encoder/base/sys_x86_64.h"
+#include "encoder/base/text.h"
+#include "shim/log.h"
+
+// O_PATH: a directory on the way need not be readable.
+#define DIRECTORY_FLAGS (O_PATH | O_DIRECTORY | O_CLOEXEC)
+// Of 255 that a file name may have: leaves room for a number and the ending.
+#define PROCESS_BYTES 224
+#define SAME_NAME_MAX 100000
+
+// A way down through directories: how far it has come, for the message when it ends.
+struct walk {
+	struct pft_text path;
+	const char *wrong; // where the error number does not say it
+	uid_t user;
+};
+
+// ---- names ------------------------------------------------------------------------------------------
+
+// What a user or a program's file is called may hold anything; "." and ".." must not come out of it.
+static void name_clean(char *name)
+{
+	if (name[0] == '.')
+		name[0] = '_';
+	for (; *name; name++)
+		if (*name == '/' || (unsigned char)*name < ' ' || *name == 0x7f)
+			*name = '_';
+}
+
+static uint64_t random_bits(void)
+{
+	struct timespec now = {0, 0};
+	uint64_t bits;
+
+	if (pft_sys_getrandom(&bits, sizeof(bits), GRND_NONBLOCK) == sizeof(bits))
+		return bits;
+	pft_sys_clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_nsec * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static bool year_is_leap(unsigned year)
+{
+	return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+}
+
+static unsigned month_days(unsigned year, unsigned month)
+{
+	static const unsigned char days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+
+	return days[month] + (month == 1 && year_is_leap(year));
+}
+
+// YYYYMMDD-HHMMSS in UTC, so that names sort by time. Not gmtime_r: it takes the locale's lock.
+static void time_add(struct pft_text *text, uint64_t seconds)
+{
+	uint64_t day = seconds / 86400, second = seconds % 86400;
+	unsigned year = 1970, month = 0;
+
+	for (; day >= 365u + year_is_leap(year); year++)
+		day -= 365u + year_is_leap(year);
+	for (; day >= month_days(year, month); month++)
+		day -= month_days(year, month);
+	pft_text_add_padded(text, year, 4);
+	pft_text_add_padded(text, month + 1, 2);
+	pft_text_add_padded(text, day + 1, 2);
+	pft_text_add(text, "-");
+	pft_text_add_padded(text, second / 3600, 2);
+	pft_text_add_padded(text, second / 60 % 60, 2);
+	pft_text_add_padded(text, second % 60, 2);
+}
+
+static void execution_name(struct pft_place *place, const char *given)
+{
+	struct pft_text text = pft_text_in(place->execution, sizeof(place->execution));
+	struct timespec now = {0, 0};
+
+	if (given && *given) {
+		pft_text_add(&text, given);
+		name_clean(place->execution);
+		return;
+	}
+	pft_sys_clock_gettime(CLOCK_REALTIME, &now);
+	time_add(&text, (uint64_t)now.tv_sec);
+	pft_text_add(&text, "-");
+	pft_text_add_number(&text, (uint64_t)pft_sys_getpid());
+	pft_text_add(&text, "-");
+	pft_text_add_hex(&text, random_bits() & 0xffffffff);
+}
+
+// `number` tells processes of one name apart; the first has none.
+static void process_name(struct pft_place *place, const char *given, const char *program, unsigned number)
+{
+	struct pft_text text = pft_text_in(place->process, PROCESS_BYTES);
+
+	if (given && *given) {
+		pft_text_add(&text, given);
+	} else {
+		pft_text_add_bytes(&text, program, strnlen(program, PROCESS_BYTES - 16));
+		pft_text_add(&text, ".");
+		pft_text_add_number(&text, (uint64_t)pft_sys_getpid());
+	}
+	name_clean(place->process);
+	if (number == 0)
+		return;
+	text.size = sizeof(place->process);
+	pft_text_add(&text, ".");
+	pft_text_add_number(&text, number);
+}
+
+// ---- directories ------------------------------------------------------------------------------------
+
+static int walk_step(struct walk *walk, const char *name, size_t length)
+{
+	pft_text_add(&walk->path, "/");
+	pft_text_add_bytes(&walk->path, name, length);
+	return walk->path.cut ? -ENAMETOOLONG : 0;
+}
+
+// Where anybody may make entries (/tmp), only our own and root's are trusted: another user could have
+// made this one to catch us, or to point us elsewhere.
+static int entry_check(struct walk *walk, int parent, const char *name)
+{
+	struct stat above = {0}, entry = {0};
+	long result = pft_sys_fstat(parent, &above);
+
+	if (result != 0 || !(above.st_mode & S_IWOTH))
+		return (int)result;
+	result = pft_sys_fstatat(parent, name, &entry, AT_SYMLINK_NOFOLLOW);
+	if (result != 0)
+		return (int)result;
+	if (entry.st_uid == walk->user || entry.st_uid == 0)
+		return 0;
+	walk->wrong = "belongs to another user, in a directory that everybody may write to";
+	return -EPERM;
+}
+
+// A part of the path that the user gave: made when it is not there, symbolic links are followed.
+static int given_open(struct walk *walk, int parent, const char *name)
+{
+	int made = (int)pft_sys_mkdirat(parent, name, 0700);
+	int result = entry_check(walk, parent, name);
+
+	if (result == 0)
+		result = (int)pft_sys_openat(parent, name, DIRECTORY_FLAGS, 0);
+	return result == -ENOENT && made != -EEXIST ? made : result;
+}
+
+// A directory of ours: no link, and nobody else's.
+static int own_open(struct walk *walk, int parent, const char *name)
+{
+	struct stat found = {0};
+	int fd = (int)pft_sys_openat(parent, name, DIRECTORY_FLAGS | O_NOFOLLOW, 0);
+	int result;
+
+	if (fd < 0)
+		return fd;
+	result = (int)pft_sys_fstat(fd, &found);
+	if (result == 0 && found.st_uid == walk->user)
+		return fd;
+	if (result == 0)
+		walk->wrong = "belongs to another user";
+	pft_sys_close(fd);
+	return result ? result : -EPERM;
+}
+
+// `made` tells whether it was not there before.
+static int own_make(struct walk *walk, int parent, const char *name, bool *made)
+{
+	int result = walk_step(walk, name, strlen(name));
+
+	if (result != 0)
+		return result;
+	result = (int)pft_sys_mkdirat(parent, name, 0700);
+	if (result != 0 && result != -EEXIST)
+		return result;
+	*made = result == 0;
+	return own_open(walk, parent, name);
+}
+
+static int given_step(struct walk *walk, int parent, const char *part, size_t length)
+{
+	char name[NAME_MAX + 1];
+	struct pft_text text = pft_text_in(name, sizeof(name));
+	int result = walk_step(walk, part, length);
+
+	pft_text_add_bytes(&text, part, length);
+	if (result == 0 && text.cut)
+		result = -ENAMETOOLONG;
+	return result ? result : given_open(walk, parent, name);
+}
+
+// The directory that the user gave, or -errno.
+static int base_open(struct walk *walk, const char *directory)
+{
+	int fd = (int)pft_sys_openat(AT_FDCWD, "/", DIRECTORY_FLAGS, 0);
+
+	while (fd >= 0) {
+		int parent = fd;
+		size_t length;
+
+		while (*directory == '/')
+			directory++;
+		length = (size_t)(strchrnul(directory, '/') - directory);
+		if (length == 0)
+			break;
+		fd = given_step(walk, parent, directory, length);
+		directory += length;
+		pft_sys_close(parent);
+	}
+	return fd;
+}
+
+// ---- files ------------------------------------------------------------------------------------------
+
+// A link is made under a name that is nobody's and then moved over the old one, so `latest` always leads
+// somewhere. It is a convenience: failing is told only to who asks.
+static void latest_point(struct pft_place *place, int executions)
+{
+	char name[48];
+	struct pft_text text = pft_text_in(name, sizeof(name));
+	long result;
+
+	pft_text_add(&text, ".latest.");
+	pft_text_add_hex(&text, random_bits());
+	result = pft_sys_symlinkat(place->execution, executions, name);
+	if (result == 0) {
+		result = pft_sys_renameat(executions, name, executions, "latest");
+		if (result != 0)
+			pft_sys_unlinkat(executions, name, 0);
+	}
+	if (result != 0)
+		pft_log_verbose("executions/latest: ", pft_log_reason(result), NULL);
+}
+
+static int file_path(char *path, const struct pft_place *place, const char *ending)
+{
+	struct pft_text text = pft_text_in(path, PFT_PATH_MAX);
+
+	pft_text_add(&text, place->directory);
+	pft_text_add(&text, "/");
+	pft_text_add(&text, place->process);
+	pft_text_add(&text, ending);
+	return text.cut ? -ENAMETOOLONG : 0;
+}
+
+// Creates the file that `place->trace` ends in.
+static int trace_create(const struct pft_place *place, int directory)
+{
+	const char *name = strrchr(place->trace, '/') + 1;
+	int fd = (int)pft_sys_openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return fd;
+	pft_sys_close(fd);
+	return 0;
+}
+
+static int trace_reserve(struct pft_place *place, int directory, const char *process, const char *program)
+{
+	int result = -EEXIST;
+
+	for (unsigned number = 0; result == -EEXIST && number < SAME_NAME_MAX; number++) {
+		process_name(place, process, program, number);
+		result = file_path(place->trace, place, ".pftrace");
+		if (result == 0)
+			result = file_path(place->session_link, place, ".session");
+		if (result == 0)
+			result = trace_create(place, directory);
+	}
+	return result;
+}
+
+// ---- all of it --------------------------------------------------------------------------------------
+
+// The execution's directory, or -errno.
+static int execution_open(struct pft_place *place, struct walk *walk, int base)
+{
+	bool made = false;
+	int executions = own_make(walk, base, "executions", &made);
+	int fd;
+
+	if (executions < 0)
+		return executions;
+	fd = own_make(walk, executions, place->execution, &made);
+	// Only who makes the directory is the newest execution's first process.
+	if (fd >= 0 && made)
+		latest_point(place, executions);
+	pft_sys_close(executions);
+	return fd;
+}
+
+static int place_fill(struct pft_place *place, struct walk *walk, const char *directory, const char *process,
+	const char *program)
+{
+	int base = base_open(walk, directory);
+	int execution, result;
+
+	if (base < 0)
+		return base;
+	execution = execution_open(place, walk, base);
+	pft_sys_close(base);
+	if (execution < 0)
+		return execution;
+	result = trace_reserve(place, execution, process, program);
+	pft_sys_close(execution);
+	return result;
+}
+
+// What matters most comes first: the paths may be longer than a line.
+static void refusal_say(
+	const struct pft_place *place, const struct walk *walk, const char *directory, int error)
+{
+	char quoted[256];
+	struct pft_text text = pft_text_in(quoted, sizeof(quoted));
+
+	pft_text_add(&text, directory);
+	pft_log_say("PFT_TRACE_DIR=", quoted, text.cut ? "..." : "",
+		" cannot be used; accepted: a directory that may be made and written to; this program is not "
+		"traced: ",
+		walk->wrong ? walk->wrong : pft_log_reason(error), ": ", place->directory, NULL);
+}
+
+int pft_place_make(struct pft_place *place, const char *directory, const char *execution, const char *process,
+	const char *program)
+{
+	struct walk walk = {
+		.path = pft_text_in(place->directory, sizeof(place->directory)), .user = pft_sys_geteuid()};
+	int result;
+
+	execution_name(place, execution);
+	result = place_fill(place, &walk, directory, process, program);
+	if (result != 0)
+		refusal_say(place, &walk, directory, result);
+	return result;
+}
+
+int pft_place_open(const struct pft_place *place)
+{
+	return (int)pft_sys_openat(AT_FDCWD, place->trace, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0);
+}

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: MIT
+// The environment's PFT_ variables, read into one struct. Called once, at startup.
+// The rule: one table says which variables there are and what each accepts; nothing else knows.
+#include "shim/settings.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "encoder/base/sys_x86_64.h"
+#include "encoder/base/text.h"
+#include "shim/log.h"
+#include "shim/user.h"
+
+#define BUFFER_MIN (UINT64_C(16) << 10)
+#define BUFFER_MAX (UINT64_C(64) << 20)
+#define BUFFER_DEFAULT (UINT64_C(128) << 10)
+
+// A word and what it means; the last has no word.
+struct choice {
+	const char *word;
+	int meaning;
+};
+
+struct setting {
+	const char *name;
+	const char *other_name; // looked at when the first is unset, or NULL
+	const char *accepted;
+	bool (*parse)(struct pft_settings *settings, const char *value);
+};
+
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool words_equal(const char *a, const char *b)
+{
+	while (*a && lower(*a) == lower(*b)) {
+		a++;
+		b++;
+	}
+	return lower(*a) == lower(*b);
+}
+
+static bool choice_parse(const struct choice *choices, const char *value, int *meaning)
+{
+	for (; choices->word; choices++)
+		if (words_equal(choices->word, value)) {
+			*meaning = choices->meaning;
+			return true;
+		}
+	return false;
+}
+
+// Decimal digits, at least one; what follows them is left in `rest`. False when it does not fit.
+static bool number_parse(const char *value, uint64_t *number, const char **rest)
+{
+	const char *digit = value;
+
+	*number = 0;
+	for (; *digit >= '0' && *digit <= '9'; digit++)
+		if (__builtin_mul_overflow(*number, 10, number) ||
+			__builtin_add_overflow(*number, (uint64_t)(*digit - '0'), number))
+			return false;
+	*rest = digit;
+	return digit != value;
+}
+
+static bool mode_parse(struct pft_settings *settings, const char *value)
+{
+	static const struct choice modes[] = {
+		{"off", PFT_MODE_OFF},
+		{"false", PFT_MODE_OFF},
+		{"0", PFT_MODE_OFF},
+		{"none", PFT_MODE_OFF},
+		{"user", PFT_MODE_USER},
+		{"true", PFT_MODE_USER},
+		{"1", PFT_MODE_USER},
+		{"dev", PFT_MODE_DEV},
+		{"all", PFT_MODE_DEV},
+		{"debug", PFT_MODE_DEV},
+		{NULL, 0},
+	};
+	int mode;
+
+	if (!choice_parse(modes, value, &mode))
+		return false;
+	settings->mode = (enum pft_mode)mode;
+	return true;
+}
+
+static bool verbose_parse(struct pft_settings *settings, const char *value)
+{
+	static const struct choice answers[] = {
+		{"1", true},
+		{"true", true},
+		{"yes", true},
+		{"on", true},
+		{"0", false},
+		{"false", false},
+		{"no", false},
+		{"off", false},
+		{"none", false},
+		{NULL, 0},
+	};
+	int verbose;
+
+	if (!choice_parse(answers, value, &verbose))
+		return false;
+	settings->verbose = verbose;
+	return true;
+}
+
+static bool overflow_parse(struct pft_settings *settings, const char *value)
+{
+	static const struct choice policies[] = {
+		{"wait", PFT_OVERFLOW_WAIT},
+		{"drop", PFT_OVERFLOW_DROP},
+		{"overwrite", PFT_OVERFLOW_OVERWRITE},
+		{NULL, 0},
+	};
+	int policy;
+
+	if (!choice_parse(policies, value, &policy))
+		return false;
+	settings->overflow = (enum pft_overflow)policy;
+	return true;
+}
+
+static bool clock_parse(struct pft_settings *settings, const char *value)
+{
+	static const struct choice clocks[] = {
+		{"auto", PFT_CLOCK_TSC},
+		{"tsc", PFT_CLOCK_TSC},
+		{"monotonic", PFT_CLOCK_MONOTONIC},
+		{NULL, 0},
+	};
+	int clock;
+
+	if (!choice_parse(clocks, value, &clock))
+		return false;
+	settings->clock = (enum pft_clock)clock;
+	return true;
+}
+
+static bool format_parse(struct pft_settings *settings, const char *value)
+{
+	(void)settings;
+	return words_equal(value, "pftrace");
+}
+
+static bool buffer_parse(struct pft_settings *settings, const char *value)
+{
+	static const struct choice units[] = {{"", 0}, {"K", 10}, {"M", 20}, {NULL, 0}};
+	const char *unit;
+	uint64_t bytes;
+	int shift;
+
+	if (!number_parse(value, &bytes, &unit) || !choice_parse(units, unit, &shift) ||
+		bytes > BUFFER_MAX >> shift || bytes << shift < BUFFER_MIN)
+		return false;
+	settings->buffer_bytes = BUFFER_MIN;
+	while (settings->buffer_bytes < bytes << shift)
+		settings->buffer_bytes *= 2;
+	return true;
+}
+
+static bool min_duration_parse(struct pft_settings *settings, const char *value)
+{
+	static const struct choice units[] = {
+		{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {NULL, 0}};
+	const char *unit;
+	uint64_t count;
+	int unit_ns;
+
+	return number_parse(value, &count, &unit) && choice_parse(units, unit, &unit_ns) &&
+	       !__builtin_mul_overflow(count, (uint64_t)unit_ns, &settings->min_duration_ns);
+}
+
+static bool max_depth_parse(struct pft_settings *settings, const char *value)
+{
+	const char *rest;
+
+	return number_parse(value, &settings->max_depth, &rest) && !*rest && settings->max_depth >= 1 &&
+	       settings->max_depth <= PFT_DEPTH_MAX;
+}
+
+static bool functions_parse(struct pft_settings *settings, const char *value)
+{
+	settings->functions = value; // select.c parses it
+	return true;
+}
+
+static bool directory_parse(struct pft_settings *settings, const char *value)
+{
+	settings->directory = value;
+	return true;
+}
+
+static bool execution_parse(struct pft_settings *settings, const char *value)
+{
+	settings->execution = value;
+	return true;
+}
+
+static bool process_name_parse(struct pft_settings *settings, const char *value)
+{
+	settings->process_name = value;
+	return true;
+}
+
+static const struct setting mode_setting = {
+	"PFT_MODE", "PERFETTO_TRACE_MODE", "off, false, 0, none; user, true, 1; dev, all, debug", mode_parse};
+
+static const struct setting other_settings[] = {
+	{"PFT_FUNCS", NULL, "selectors", functions_parse},
+	{"PFT_TRACE_DIR", "MONARCH_TRACE_DIR", "a directory", directory_parse},
+	{"PFT_EXECUTION_ID", NULL, "a name", execution_parse},
+	{"PFT_PROCESS_NAME", NULL, "a name", process_name_parse},
+	{"PFT_FORMAT", NULL, "pftrace", format_parse},
+	{"PFT_BUFFER", NULL, "bytes from 16K to 64M", buffer_parse},
+	{"PFT_OVERFLOW", NULL, "wait, drop, overwrite", overflow_parse},
+	{"PFT_MIN_DURATION", NULL, "a number with ns, us, ms or s", min_duration_parse},
+	{"PFT_MAX_DEPTH", NULL, "a number from 1 to 500", max_depth_parse},
+	{"PFT_CLOCK", NULL, "auto, tsc, monotonic", clock_parse},
+	{"PFT_VERBOSE", NULL, "1 or 0, true or false, yes or no, on or off", verbose_parse},
+};
+
+_Static_assert(PFT_DEPTH_MAX == 500, "as the text above says");
+
+const char *pft_environment_get(char *const *environment, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (; *environment; environment++)
+		if (strncmp(*environment, name, length) == 0 && (*environment)[length] == '=')
+			return *environment + length + 1;
+	return NULL;
+}
+
+static const char *environment_text(char *const *environment, const char *name)
+{
+	const char *value = name ? pft_environment_get(environment, name) : NULL;
+
+	return value && *value ? value : NULL;
+}
+
+static int setting_refuse(const struct setting *setting, const char *name, const char *value)
+{
+	char quoted[128]; // so that a long value does not push the rest off the line
+	struct pft_text text = pft_text_in(quoted, sizeof(quoted));
+
+	pft_text_add(&text, value);
+	pft_log_say(name, "=", quoted, text.cut ? "..." : "",
+		" is not understood; accepted: ", setting->accepted, "; this program is not traced", NULL);
+	return -EINVAL;
+}
+
+static int setting_read(
+	const struct setting *setting, struct pft_settings *settings, char *const *environment)
+{
+	const char *name = setting->name;
+	const char *value = environment_text(environment, name);
+
+	if (!value) {
+		name = setting->other_name;
+		value = environment_text(environment, name);
+	}
+	if (!value || setting->parse(settings, value))
+		return 0;
+	return setting_refuse(setting, name, value);
+}
+
+static const char *directory_default(struct pft_arena *arena)
+{
+	char path[256];
+	struct pft_text text = pft_text_in(path, sizeof(path));
+	const char *user = pft_user_name(arena);
+
+	if (!user)
+		return NULL;
+	pft_text_add(&text, "/tmp/");
+	pft_text_add(&text, user);
+	pft_text_add(&text, "/pft_traces");
+	return pft_arena_copy(arena, path, text.used);
+}
+
+// The program may chdir before a child of it asks for the place again.
+static const char *directory_absolute(const char *directory, struct pft_arena *arena)
+{
+	char path[4096];
+	struct pft_text text = pft_text_in(path, sizeof(path));
+
+	if (directory[0] == '/')
+		return directory;
+	// The kernel says "(unreachable)..." for a directory outside of our root.
+	if (pft_sys_getcwd(path, sizeof(path)) < 0 || path[0] != '/')
+		return NULL;
+	text.used = strlen(path);
+	pft_text_add(&text, "/");
+	pft_text_add(&text, directory);
+	return text.cut ? NULL : pft_arena_copy(arena, path, text.used);
+}
+
+static int directory_settle(struct pft_settings *settings, struct pft_arena *arena)
+{
+	const char *asked = settings->directory ? settings->directory : directory_default(arena);
+
+	settings->directory = asked ? directory_absolute(asked, arena) : NULL;
+	if (settings->directory)
+		return 0;
+	pft_log_say("PFT_TRACE_DIR=", asked ? asked : "",
+		": no absolute path can be made of it; accepted: a directory; this program is not traced",
+		NULL);
+	return -EINVAL;
+}
+
+int pft_settings_read(struct pft_settings *settings, char *const *environment, struct pft_arena *arena)
+{
+	*settings = (struct pft_settings){.mode = PFT_MODE_USER,
+		.overflow = PFT_OVERFLOW_WAIT,
+		.clock = PFT_CLOCK_TSC,
+		.buffer_bytes = BUFFER_DEFAULT};
+	if (setting_read(&mode_setting, settings, environment) != 0)
+		return -EINVAL;
+	if (settings->mode == PFT_MODE_OFF)
+		return 0;
+	for (size_t i = 0; i < sizeof(other_settings) / sizeof(*other_settings); i++)
+		if (setting_read(&other_settings[i], settings, environment) != 0)
+			return -EINVAL;
+	return directory_settle(settings, arena);
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT
+// The environment's settings: what is accepted, what is refused and how.
+#include "shim/settings.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "shim/user.h"
+#include "tests/unit/captured.h"
+
+static struct pft_arena arena = PFT_ARENA_EMPTY;
+static struct pft_settings settings;
+
+static int read_two(const char *first, const char *second)
+{
+	char *environment[] = {(char *)first, (char *)second, NULL};
+
+	return pft_settings_read(&settings, environment, &arena);
+}
+
+static int read_one(const char *assignment)
+{
+	return read_two(assignment, NULL);
+}
+
+// The line that is said when a value is refused; fails when it is taken.
+static const char *refusal_of(const char *assignment)
+{
+	int result;
+	const char *line;
+
+	captured_start();
+	result = read_one(assignment);
+	line = captured_stop();
+	cr_assert_eq(result, -EINVAL, "%s was taken", assignment);
+	return line;
+}
+
+Test(settings, has_the_documented_defaults)
+{
+	char *environment[] = {NULL};
+	char directory[512];
+	struct passwd *user = getpwuid(geteuid());
+
+	cr_assert_eq(pft_settings_read(&settings, environment, &arena), 0);
+	cr_assert_eq(settings.mode, PFT_MODE_USER);
+	cr_assert_eq(settings.overflow, PFT_OVERFLOW_WAIT);
+	cr_assert_eq(settings.clock, PFT_CLOCK_TSC);
+	cr_assert_eq(settings.buffer_bytes, 128 * 1024);
+	cr_assert_eq(settings.min_duration_ns, 0);
+	cr_assert_eq(settings.max_depth, 0);
+	cr_assert_not(settings.verbose);
+	cr_assert_null(settings.functions);
+	cr_assert_null(settings.execution);
+	cr_assert_null(settings.process_name);
+	snprintf(directory, sizeof(directory), "/tmp/%s/pft_traces", user->pw_name);
+	cr_assert_str_eq(settings.directory, directory);
+}
+
+Test(settings, knows_every_word_for_a_mode_in_any_case)
+{
+	static const struct {
+		const char *assignment;
+		enum pft_mode mode;
+	} words[] = {
+		{"PFT_MODE=off", PFT_MODE_OFF},
+		{"PFT_MODE=False", PFT_MODE_OFF},
+		{"PFT_MODE=0", PFT_MODE_OFF},
+		{"PFT_MODE=NONE", PFT_MODE_OFF},
+		{"PFT_MODE=User", PFT_MODE_USER},
+		{"PFT_MODE=TRUE", PFT_MODE_USER},
+		{"PFT_MODE=1", PFT_MODE_USER},
+		{"PFT_MODE=dEv", PFT_MODE_DEV},
+		{"PFT_MODE=all", PFT_MODE_DEV},
+		{"PFT_MODE=Debug", PFT_MODE_DEV},
+		{"PERFETTO_TRACE_MODE=dev", PFT_MODE_DEV},
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		cr_assert_eq(read_one(words[i].assignment), 0, "%s", words[i].assignment);
+		cr_assert_eq(settings.mode, words[i].mode, "%s", words[i].assignment);
+	}
+}
+
+Test(settings, prefers_its_own_name_to_the_other_one)
+{
+	cr_assert_eq(read_two("PERFETTO_TRACE_MODE=dev", "PFT_MODE=off"), 0);
+	cr_assert_eq(settings.mode, PFT_MODE_OFF);
+	cr_assert_eq(read_two("MONARCH_TRACE_DIR=/a", "PFT_TRACE_DIR=/b"), 0);
+	cr_assert_str_eq(settings.directory, "/b");
+	cr_assert_eq(read_one("MONARCH_TRACE_DIR=/a"), 0);
+	cr_assert_str_eq(settings.directory, "/a");
+}
+
+Test(settings, takes_an_empty_variable_as_unset)
+{
+	cr_assert_eq(read_two("PFT_MODE=", "PERFETTO_TRACE_MODE=dev"), 0);
+	cr_assert_eq(settings.mode, PFT_MODE_DEV);
+	cr_assert_eq(read_two("PFT_FUNCS=", "PFT_BUFFER="), 0);
+	cr_assert_null(settings.functions);
+	cr_assert_eq(settings.buffer_bytes, 128 * 1024);
+}
+
+Test(settings, looks_at_nothing_else_when_off)
+{
+	captured_start();
+	cr_expect_eq(read_two("PFT_BUFFER=nonsense", "PFT_MODE=off"), 0);
+	cr_assert_str_empty(captured_stop());
+}
+
+Test(settings, names_the_variable_the_value_and_what_is_accepted)
+{
+	cr_assert_str_eq(refusal_of("PFT_OVERFLOW=panic"),
+		"pftshim: PFT_OVERFLOW=panic is not understood; accepted: wait, drop, overwrite; "
+		"this program is not traced\n");
+	cr_assert_not_null(strstr(refusal_of("PERFETTO_TRACE_MODE=loud"), "PERFETTO_TRACE_MODE=loud "));
+}
+
+Test(settings, says_what_is_accepted_also_after_a_long_value)
+{
+	char assignment[3000] = "PFT_MODE=";
+
+	memset(assignment + 9, 'x', sizeof(assignment) - 10);
+	cr_assert_not_null(strstr(refusal_of(assignment), "xxx... is not understood; accepted: off"));
+}
+
+Test(settings, rounds_a_buffer_up_to_a_power_of_two)
+{
+	static const struct {
+		const char *assignment;
+		uint64_t bytes;
+	} sizes[] = {
+		{"PFT_BUFFER=16384", 16384},
+		{"PFT_BUFFER=16385", 32768},
+		{"PFT_BUFFER=16K", 16384},
+		{"PFT_BUFFER=100k", 131072},
+		{"PFT_BUFFER=3M", 4194304},
+		{"PFT_BUFFER=64M", 67108864},
+		{"PFT_BUFFER=67108864", 67108864},
+	};
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		cr_assert_eq(read_one(sizes[i].assignment), 0, "%s", sizes[i].assignment);
+		cr_assert_eq(settings.buffer_bytes, sizes[i].bytes, "%s", sizes[i].assignment);
+	}
+}
+
+Test(settings, refuses_numbers_that_are_none_or_out_of_range)
+{
+	static const char *const wrong[] = {
+		"PFT_BUFFER=16383",
+		"PFT_BUFFER=65M",
+		"PFT_BUFFER=67108865",
+		"PFT_BUFFER=128 K",
+		"PFT_BUFFER=128KB",
+		"PFT_BUFFER=-128K",
+		"PFT_BUFFER=+128K",
+		"PFT_BUFFER=0x20000",
+		"PFT_BUFFER=K",
+		"PFT_BUFFER=18446744073709551616",
+		"PFT_BUFFER=18014398509481985K",
+		"PFT_MIN_DURATION=10",
+		"PFT_MIN_DURATION=us",
+		"PFT_MIN_DURATION=1.5us",
+		"PFT_MIN_DURATION=10us ",
+		"PFT_MIN_DURATION=18446744073710ms",
+		"PFT_MAX_DEPTH=0",
+		"PFT_MAX_DEPTH=501",
+		"PFT_MAX_DEPTH=5x",
+		"PFT_MAX_DEPTH= 5",
+	};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		refusal_of(wrong[i]);
+}
+
+Test(settings, reads_durations_in_every_unit)
+{
+	static const struct {
+		const char *assignment;
+		uint64_t ns;
+	} durations[] = {
+		{"PFT_MIN_DURATION=7ns", 7},
+		{"PFT_MIN_DURATION=10us", 10000},
+		{"PFT_MIN_DURATION=3ms", 3000000},
+		{"PFT_MIN_DURATION=2s", 2000000000},
+		{"PFT_MIN_DURATION=0ns", 0},
+		{"PFT_MIN_DURATION=18446744073709551615ns", UINT64_MAX},
+	};
+
+	for (size_t i = 0; i < sizeof(durations) / sizeof(*durations); i++) {
+		cr_assert_eq(read_one(durations[i].assignment), 0, "%s", durations[i].assignment);
+		cr_assert_eq(settings.min_duration_ns, durations[i].ns, "%s", durations[i].assignment);
+	}
+}
+
+Test(settings, reads_the_depth_within_what_viewers_keep)
+{
+	cr_assert_eq(read_one("PFT_MAX_DEPTH=1"), 0);
+	cr_assert_eq(settings.max_depth, 1);
+	cr_assert_eq(read_one("PFT_MAX_DEPTH=500"), 0);
+	cr_assert_eq(settings.max_depth, 500);
+}
+
+Test(settings, reads_words)
+{
+	cr_assert_eq(read_two("PFT_OVERFLOW=Drop", "PFT_CLOCK=monotonic"), 0);
+	cr_assert_eq(settings.overflow, PFT_OVERFLOW_DROP);
+	cr_assert_eq(settings.clock, PFT_CLOCK_MONOTONIC);
+	cr_assert_eq(read_two("PFT_OVERFLOW=overwrite", "PFT_VERBOSE=yes"), 0);
+	cr_assert_eq(settings.overflow, PFT_OVERFLOW_OVERWRITE);
+	cr_assert(settings.verbose);
+	cr_assert_eq(read_two("PFT_VERBOSE=off", "PFT_FORMAT=pftrace"), 0);
+	cr_assert_not(settings.verbose);
+	refusal_of("PFT_FORMAT=xml");
+	refusal_of("PFT_CLOCK=sundial");
+	refusal_of("PFT_VERBOSE=2");
+}
+
+Test(settings, keeps_texts_as_they_are)
+{
+	cr_assert_eq(read_two("PFT_FUNCS=ma*@libc.so.6,-free", "PFT_EXECUTION_ID=night run"), 0);
+	cr_assert_str_eq(settings.functions, "ma*@libc.so.6,-free");
+	cr_assert_str_eq(settings.execution, "night run");
+	cr_assert_eq(read_one("PFT_PROCESS_NAME=worker"), 0);
+	cr_assert_str_eq(settings.process_name, "worker");
+}
+
+Test(settings, makes_a_relative_directory_absolute)
+{
+	cr_assert_eq(chdir("/usr"), 0);
+	cr_assert_eq(read_one("PFT_TRACE_DIR=a/b"), 0);
+	cr_assert_str_eq(settings.directory, "/usr/a/b");
+}
+
+Test(settings, refuses_a_relative_directory_below_one_that_is_gone)
+{
+	char path[] = "/tmp/pft-gone-XXXXXX";
+
+	cr_assert_not_null(mkdtemp(path));
+	cr_assert_eq(chdir(path), 0);
+	cr_assert_eq(rmdir(path), 0);
+	cr_assert_not_null(strstr(refusal_of("PFT_TRACE_DIR=a"), "PFT_TRACE_DIR=a: "));
+}
+
+Test(environment, finds_a_whole_name_and_takes_the_first)
+{
+	char *environment[] = {"PFT_MODES=x", "PFT_MODE", "XPFT_MODE=y", "PFT_MODE=a=b", "PFT_MODE=c", NULL};
+
+	cr_assert_str_eq(pft_environment_get(environment, "PFT_MODE"), "a=b");
+	cr_assert_null(pft_environment_get(environment, "PFT_MOD"));
+}
+
+Test(user, has_the_name_that_libc_knows)
+{
+	cr_assert_str_eq(pft_user_name(&arena), getpwuid(geteuid())->pw_name);
+}
+
+Test(user, is_a_number_where_no_name_is_known)
+{
+	if (geteuid() != 0)
+		cr_skip_test("only root can be somebody else");
+	cr_assert_eq(seteuid(54321), 0);
+	cr_expect_str_eq(pft_user_name(&arena), "54321");
+	cr_assert_eq(seteuid(0), 0);
+	prctl(PR_SET_DUMPABLE, 1); // or LeakSanitizer cannot look at us
+}
