@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Frame records of calls on foreign stacks: coroutines, alternate signal stacks, anything that is not the
+// stack that the thread was born with. Hot context.
+//
+// There the order of returns is free, and a call may return on another thread than the one that made it. So
+// records are kept by slot, for the whole process: a slot has one record for ever, and a new call at it
+// replaces an abandoned one. Records are never freed; there are as many as there are distinct slots.
+#ifndef PFT_FOREIGN_H
+#define PFT_FOREIGN_H
+
+#include "shim/hot/frame.h"
+
+// The record of `slot`, made when there is none yet. NULL when the kernel gives no memory.
+struct pft_frame *pft_foreign_frame(uintptr_t slot);
+
+#endif

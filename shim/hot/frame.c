@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+// The complete story of a diverted call, of which the trampoline holds the common case. Hot context, called
+// by the trampoline alone. The one rule: the host's control flow never depends on whether recording works.
+#include "shim/hot/frame.h"
+
+#include "shim/hot/clock.h"
+#include "shim/hot/foreign.h"
+#include "shim/hot/ring.h"
+#include "shim/hot/self.h"
+#include "shim/hot/trampoline.h"
+
+#include "shim/hot/hot.h"
+
+// Raised in every forked child, so that calls that were open in the parent are known as not our own.
+static uint32_t epoch(void)
+{
+	return pft_session->pid;
+}
+
+static uintptr_t slot_content(uintptr_t slot)
+{
+	return *(const uintptr_t *)slot;
+}
+
+static bool is_native(struct pft_self *self, uintptr_t slot)
+{
+	return slot - self->low < (self->bottom & ~1u);
+}
+
+static struct pft_frame *frame_at(struct pft_self *self, uint64_t offset)
+{
+	return (struct pft_frame *)(self->frames + 2 * offset);
+}
+
+static uint32_t innermost(uint64_t head)
+{
+	return pft_head_floor(head) + 8;
+}
+
+static bool has_open_call(uint64_t head)
+{
+	return !(pft_head_floor(head) & 1);
+}
+
+// Records the end of the innermost call, if `head` still is what it was reckoned from, and takes the call
+// off. False when a handler came in between: look again.
+static bool end_innermost(struct pft_self *self, uint32_t kind)
+{
+	bool room = pft_ring_admits_end(self);
+	uint64_t head = room ? pft_ring_claim(self) : __atomic_load_n(&self->head, __ATOMIC_RELAXED);
+	struct pft_frame *frame = frame_at(self, innermost(head));
+	uint32_t position = pft_head_position(head);
+
+	if (room)
+		position =
+			pft_ring_write(self, position, pft_clock_ticks(), (frame->what & PFT_WHAT_ID) | kind);
+	if (!pft_ring_commit(self, head, position, frame->outer))
+		return false;
+	if (!room)
+		pft_ring_drop(self, 1);
+	return true;
+}
+
+// The calls that lie below `offset` cannot be running any more, the stack above them is in use: control flow
+// has left them without a return (longjmp, throw, a forced unwind).
+static uint64_t unwind_below(struct pft_self *self, uint64_t offset)
+{
+	for (;;) {
+		uint64_t head = __atomic_load_n(&self->head, __ATOMIC_RELAXED);
+
+		if (!has_open_call(head) || innermost(head) >= offset)
+			return head;
+		end_innermost(self, PFT_UNWOUND);
+	}
+}
+
+static struct pft_frame *fill(
+	struct pft_frame *frame, uint32_t what, uintptr_t slot, uintptr_t rbx, uint32_t outer)
+{
+	frame->return_address = slot_content(slot);
+	frame->rbx = rbx;
+	frame->what = what;
+	frame->outer = outer;
+	return frame;
+}
+
+// A call at this slot that never returned: its stack was thrown away. Replay ends it when it sees the new
+// one.
+static void forget_abandoned(struct pft_self *self, struct pft_frame *frame)
+{
+	if (frame->what && frame->outer == epoch() && self->foreign_open)
+		self->foreign_open--;
+	frame->what = 0;
+}
+
+static struct pft_frame *enter_foreign(struct pft_self *self, uint32_t what, uintptr_t slot, uintptr_t rbx)
+{
+	struct pft_frame *frame = pft_foreign_frame(slot);
+	uint64_t head;
+	uint32_t position;
+
+	if (!frame || !pft_self_runs_on(self, slot))
+		return NULL;
+	forget_abandoned(self, frame);
+	if (!pft_ring_admits_begin(self)) {
+		pft_ring_drop(self, 2);
+		return NULL;
+	}
+	fill(frame, what, slot, rbx, epoch());
+	do {
+		head = pft_ring_claim(self);
+		position =
+			pft_ring_write(self, pft_head_position(head), pft_clock_ticks(), what | PFT_FOREIGN);
+		position = pft_ring_write_foreign(self, position, slot);
+	} while (!pft_ring_commit(self, head, position, pft_head_floor(head)));
+	self->entry->other_slots++;
+	self->foreign_open++;
+	return frame;
+}
+
+static void leave_foreign(struct pft_self *self, struct pft_frame *frame)
+{
+	uint64_t head;
+	uint32_t position;
+
+	uint32_t id = frame->what & PFT_WHAT_ID;
+
+	if (frame->outer != epoch())
+		return;
+	forget_abandoned(self, frame);
+	if (!pft_ring_admits_end(self)) {
+		pft_ring_drop(self, 1);
+		return;
+	}
+	do {
+		head = pft_ring_claim(self);
+		position = pft_ring_write(
+			self, pft_head_position(head), pft_clock_ticks(), id | PFT_END | PFT_FOREIGN);
+		position = pft_ring_write_foreign(self, position, frame->slot);
+	} while (!pft_ring_commit(self, head, position, pft_head_floor(head)));
+	self->entry->other_slots++;
+}
+
+static struct pft_frame *enter_native(struct pft_self *self, uint32_t what, uintptr_t slot, uintptr_t rbx)
+{
+	uint64_t offset = slot - self->low;
+	struct pft_frame *frame = frame_at(self, offset);
+	uint64_t head;
+	uint32_t position;
+
+	// At its very slot the innermost call is over as well: had it jumped here, its return address would
+	// be ours.
+	head = unwind_below(self, offset + 1);
+	// The record of a slot 8 bytes on would overlap (frame.h): keep this one elsewhere.
+	if (has_open_call(head) && offset >= pft_head_floor(head))
+		return enter_foreign(self, what, slot, rbx);
+	if (!pft_ring_admits_begin(self)) {
+		pft_ring_drop(self, 2);
+		return NULL;
+	}
+	do {
+		head = pft_ring_claim(self);
+		fill(frame, what, slot, rbx, pft_head_floor(head));
+		position = pft_ring_write(self, pft_head_position(head), pft_clock_ticks(), what);
+	} while (!pft_ring_commit(self, head, position, (uint32_t)offset - 8));
+	return frame;
+}
+
+static void leave_native(struct pft_self *self, uint64_t offset)
+{
+	uint64_t head;
+
+	do {
+		head = unwind_below(self, offset);
+		if (!has_open_call(head) || innermost(head) != offset)
+			return; // begun before this session, or taken for abandoned and yet returning
+	} while (!end_innermost(self, PFT_END));
+}
+
+// One recorded function has jumped into another: its record serves on, the first slice ends, the next begins.
+static void enter_native_tail(struct pft_self *self, struct pft_frame *frame, uint32_t what, uint64_t offset)
+{
+	uint64_t head = unwind_below(self, offset);
+	uint32_t position;
+
+	if (!has_open_call(head) || innermost(head) != offset)
+		return;
+	if (!pft_ring_admits_begin(self)) {
+		pft_ring_drop(self, 2);
+		return;
+	}
+	do {
+		uint64_t ticks = pft_clock_ticks();
+
+		head = pft_ring_claim(self);
+		position = pft_ring_write(
+			self, pft_head_position(head), ticks, (frame->what & PFT_WHAT_ID) | PFT_END);
+		position = pft_ring_write(self, position, ticks, what);
+	} while (!pft_ring_commit(self, head, position, pft_head_floor(head)));
+	frame->what = what;
+}
+
+static void enter_foreign_tail(struct pft_self *self, struct pft_frame *frame, uint32_t what)
+{
+	struct pft_frame kept = *frame;
+
+	leave_foreign(self, frame);
+	enter_foreign(self, what, frame->slot, kept.rbx);
+	frame->return_address = kept.return_address;
+	frame->rbx = kept.rbx;
+}
+
+static bool is_native_frame(struct pft_self *self, const struct pft_frame *frame, uintptr_t slot)
+{
+	return is_native(self, slot) && frame == frame_at(self, slot - self->low);
+}
+
+// The callee-saved rbx of a function that jumps away is what it was at its entry: its record.
+static struct pft_frame *enter_tail(
+	struct pft_self *self, uint32_t what, uintptr_t slot, struct pft_frame *frame)
+{
+	if (!self)
+		return frame;
+	if (is_native_frame(self, frame, slot))
+		enter_native_tail(self, frame, what, slot - self->low);
+	else if (frame->slot == slot)
+		enter_foreign_tail(self, frame, what);
+	return frame;
+}
+
+struct pft_frame *pft_enter_slow(uint32_t what, uintptr_t slot, uintptr_t rbx)
+{
+	struct pft_self *self = pft_self_get();
+
+	if (slot_content(slot) == (uintptr_t)pft_return)
+		return enter_tail(self, what, slot, (struct pft_frame *)rbx);
+	if (!self)
+		return NULL;
+	if (is_native(self, slot))
+		return enter_native(self, what, slot, rbx);
+	return enter_foreign(self, what, slot, rbx);
+}
+
+void pft_leave_slow(struct pft_frame *frame, uintptr_t slot)
+{
+	struct pft_self *self = pft_self_get();
+
+	if (!self)
+		return;
+	if (is_native_frame(self, frame, slot))
+		leave_native(self, slot - self->low);
+	else if (frame->slot == slot)
+		leave_foreign(self, frame);
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// The bare thread of the flusher. Hot context: the first event starts it; see guest.h.
+#include "shim/hot/guest.h"
+
+#include <linux/futex.h>
+#include <linux/sched.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "encoder/base/sys_x86_64.h"
+#include "shim/hot/clock.h"
+
+#include "shim/hot/hot.h"
+
+#define STACK_BYTES (256 * 1024)
+#define GUARD_BYTES 4096
+// libc's thread-local variables (errno) lie below the thread pointer (psABI 3.4.6, TLS variant II), its
+// thread control block above. Ours is all zero but for what the compiler and libc read through %fs.
+#define TLS_BYTES (64 * 1024)
+#define BLOCK_BYTES 8192
+
+#define EVERYTHING (GUARD_BYTES + STACK_BYTES + TLS_BYTES + BLOCK_BYTES)
+
+long pft_guest_clone(unsigned long flags, void *stack, uint32_t *tid, void *tls, void (*run)(void));
+
+static char *memory;
+static uint32_t thread; // its id; the kernel clears it and wakes us when it ends (CLONE_CHILD_CLEARTID)
+static uint32_t wanted; // somebody has started it, or nobody shall
+static int start_error;
+static void (*body)(void);
+
+static long map_memory(void)
+{
+	void *at;
+
+	if (memory)
+		return 0;
+	at = pft_sys_mmap(NULL, EVERYTHING, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+	if (pft_sys_failed(at))
+		return (long)at;
+	pft_sys_mprotect(at, GUARD_BYTES, PROT_NONE);
+	memory = at;
+	return 0;
+}
+
+// %fs:0 and %fs:16 of glibc's thread control block point to itself; %fs:40 is the stack protector's value.
+static void *make_block(void)
+{
+	char *block = memory + GUARD_BYTES + STACK_BYTES + TLS_BYTES;
+	uintptr_t canary;
+
+	__asm__("mov %%fs:40, %0" : "=r"(canary));
+	*(void **)block = block;
+	*(void **)(block + 16) = block;
+	*(uintptr_t *)(block + 40) = canary;
+	return block;
+}
+
+// The clone copied the program's file table: let go of all of it at once, or a pipe that the program closes
+// would stay open. Before Linux 5.9 one by one.
+static void close_inherited(void)
+{
+	int fd;
+
+	if (pft_sys3(SYS_close_range, 0, ~0u, 0) == 0)
+		return;
+	for (fd = 0; fd < 65536; fd++)
+		pft_sys_close(fd);
+}
+
+static void enter(void)
+{
+	close_inherited();
+	body();
+}
+
+static long start(void)
+{
+	// No CLONE_FILES and no CLONE_FS: descriptors, directory and root are its own.
+	const unsigned long flags = CLONE_VM | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS |
+				    CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
+	const uint64_t all = ~UINT64_C(0);
+	uint64_t mask;
+	long result = map_memory();
+
+	if (result < 0)
+		return result;
+	// It must never be the thread that a signal of the program is delivered to; it inherits this mask.
+	pft_sys4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &mask, sizeof(mask));
+	result = pft_guest_clone(flags, memory + GUARD_BYTES + STACK_BYTES, &thread, make_block(), enter);
+	pft_sys4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &mask, NULL, sizeof(mask));
+	return result;
+}
+
+void pft_guest_prepare(void (*run)(void))
+{
+	body = run;
+	thread = 0;
+	start_error = 0;
+	__atomic_store_n(&wanted, 0, __ATOMIC_RELEASE);
+}
+
+void pft_guest_want(void)
+{
+	long result;
+
+	if (__atomic_load_n(&wanted, __ATOMIC_RELAXED) || __atomic_exchange_n(&wanted, 1, __ATOMIC_ACQ_REL))
+		return;
+	result = start();
+	if (result < 0)
+		start_error = (int)result;
+}
+
+int pft_guest_error(void)
+{
+	return start_error;
+}
+
+bool pft_guest_runs(void)
+{
+	return __atomic_load_n(&thread, __ATOMIC_ACQUIRE) != 0;
+}
+
+bool pft_guest_join(uint64_t ns)
+{
+	const struct timespec nap = {0, 20000000};
+	uint64_t start_ns = pft_clock_ns(CLOCK_MONOTONIC);
+	uint32_t tid;
+
+	while ((tid = __atomic_load_n(&thread, __ATOMIC_ACQUIRE)) != 0) {
+		if (pft_clock_ns(CLOCK_MONOTONIC) - start_ns > ns)
+			return false;
+		// The kernel wakes with a shared futex (mm_release): not FUTEX_PRIVATE.
+		pft_sys_futex(&thread, FUTEX_WAIT, tid, &nap);
+	}
+	return true;
+}
+
+void pft_guest_refuse(void)
+{
+	__atomic_store_n(&wanted, 1, __ATOMIC_RELAXED);
+}
+
+void pft_guest_allow(void)
+{
+	__atomic_store_n(&wanted, 0, __ATOMIC_RELEASE);
+}

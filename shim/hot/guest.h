@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// A bare thread in a foreign process: a raw clone with a stack and a TLS block of its own, all signals
+// blocked, a file table of its own. The C library does not know of it: __libc_single_threaded stays what it
+// was, no thread of the program is counted, no descriptor of ours shows among the program's.
+#ifndef PFT_GUEST_H
+#define PFT_GUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// Startup, and in a forked child, where the guest stayed in the parent: `run` is what it shall do. That makes
+// raw system calls and calls pure functions only.
+void pft_guest_prepare(void (*run)(void));
+
+// It is to run; cheap when it does. Hot context.
+void pft_guest_want(void);
+
+// App context, from here on. 0, or -errno when it could not be started; then want tries no more.
+int pft_guest_error(void);
+
+// Whether it runs.
+bool pft_guest_runs(void);
+
+// Waits up to `ns` for its end. True when it has ended; it starts again when it is allowed and wanted.
+bool pft_guest_join(uint64_t ns);
+
+// Whether wanting it starts it. It does after pft_guest_prepare.
+void pft_guest_refuse(void);
+void pft_guest_allow(void);
+
+#endif

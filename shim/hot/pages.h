@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// Faulting in pages of the session before they are written. Hot context.
+#ifndef PFT_PAGES_H
+#define PFT_PAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+// The pages from `start` on (page-aligned, not in use yet) are there and writable, or false: where the file
+// system is full a store would raise SIGBUS, but madvise fails, and where the kernel does not know the advice
+// (before Linux 5.14) so does a system call that is asked to write there.
+bool pft_pages_reserve(void *start, size_t bytes);
+
+#endif

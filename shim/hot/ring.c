@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+// The slow path of a ring: reckoning how far the thread may write, waiting, dropping, marking the gap.
+// Hot context. The one rule: limits only ever name room that is free, whatever interrupted the reckoning.
+#include "shim/hot/ring.h"
+
+#include <linux/futex.h>
+#include <time.h>
+
+#include "encoder/base/sys_x86_64.h"
+#include "shim/hot/clock.h"
+#include "shim/hot/local_x86_64.h"
+#include "shim/hot/hot.h"
+
+#define SLOT ((uint32_t)sizeof(struct pft_record))
+
+// Kept free behind the end limit for what is more than one slot: a tail call (two records), a foreign end
+// (two slots), a gap or a wait before an event, and a hole before each.
+#define MARGIN (16 * SLOT)
+
+uint32_t pft_flusher_asleep;
+
+static struct pft_record *record_at(const struct pft_self *self, uint32_t position)
+{
+	return (struct pft_record *)(self->ring + (position & self->ring_mask));
+}
+
+// `at` is stored last: who finds it right finds the rest right (session.h).
+uint32_t pft_ring_write(struct pft_self *self, uint32_t position, uint64_t ticks, uint32_t what)
+{
+	struct pft_record *record = record_at(self, position);
+
+	record->ticks = ticks;
+	record->what = what;
+	__atomic_store_n(&record->at, position, __ATOMIC_RELEASE);
+	return position + SLOT;
+}
+
+uint32_t pft_ring_write_foreign(struct pft_self *self, uint32_t position, uintptr_t slot)
+{
+	struct pft_foreign *foreign = (struct pft_foreign *)record_at(self, position);
+
+	foreign->slot = slot;
+	foreign->reserved = 0;
+	foreign->at = position;
+	return position + SLOT;
+}
+
+static void leave_hole(struct pft_self *self, uint64_t head)
+{
+	uint32_t marker = pft_head_position(head) + PFT_HOLE_SLOTS * SLOT;
+	uint32_t behind = pft_ring_write(self, marker, 0, PFT_HOLE);
+
+	if (pft_ring_commit(self, head, behind, pft_head_floor(head)))
+		self->entry->other_slots += PFT_HOLE_SLOTS + 1;
+}
+
+uint64_t pft_ring_claim(struct pft_self *self)
+{
+	for (;;) {
+		uint64_t head = __atomic_load_n(&self->head, __ATOMIC_RELAXED);
+
+		if (self->busy == pft_head_position(head)) {
+			leave_hole(self, head);
+			continue;
+		}
+		self->busy = pft_head_position(head);
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		if (__atomic_load_n(&self->head, __ATOMIC_RELAXED) == head)
+			return head;
+	}
+}
+
+bool pft_ring_commit(struct pft_self *self, uint64_t old, uint32_t position, uint32_t floor)
+{
+	return pft_local_swap(&self->head, old, pft_head_of(position, floor));
+}
+
+void pft_ring_wake_flusher(void)
+{
+	uint32_t asleep = 1;
+
+	if (__atomic_compare_exchange_n(
+		    &pft_flusher_asleep, &asleep, 0, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+		pft_sys_futex(&pft_flusher_asleep, FUTEX_WAKE_PRIVATE, 1, NULL);
+}
+
+// Open native calls, up to `most`.
+static uint32_t open_calls(const struct pft_self *self, uint32_t floor, uint32_t most)
+{
+	uint32_t count = 0;
+
+	while (!(floor & 1) && count < most) {
+		const struct pft_frame *frame =
+			(const struct pft_frame *)(self->frames + 2 * ((uint64_t)floor + 8));
+
+		floor = frame->outer;
+		count++;
+	}
+	return count;
+}
+
+// Ends may go on until the ring is full; begins only for half of what is left over once every open call has
+// room for its end: then each begin in that half can have its own end in the other. The clock that is read
+// by a call sets no limits at all, so that every event comes here.
+static bool has_begin_room(struct pft_self *self)
+{
+	uint64_t head = __atomic_load_n(&self->head, __ATOMIC_RELAXED);
+	uint32_t position = pft_head_position(head);
+	uint32_t size = self->ring_mask + 1;
+	uint32_t tail = __atomic_load_n(&self->tail, __ATOMIC_ACQUIRE);
+	uint32_t end, kept;
+	int32_t room;
+
+	if (pft_session->overflow == 2)
+		tail = position;
+	end = tail + size - MARGIN;
+	// Beyond half of the ring the ends of deep recursion have no room kept; see pft_ring_admits_end.
+	kept = open_calls(self, pft_head_floor(head), size / 2 / SLOT) * SLOT + 2 * self->foreign_open * SLOT;
+	if (kept > size / 2)
+		kept = size / 2;
+	room = (int32_t)(end - position - kept);
+	room = room > 0 ? (room / 2) & -(int32_t)SLOT : 0;
+	if (!pft_clock_is_tsc())
+		return room > 0;
+	__atomic_store_n(&self->end_limit, end, __ATOMIC_RELAXED);
+	__atomic_store_n(&self->begin_limit, position + (uint32_t)room, __ATOMIC_SEQ_CST);
+	return room > 0;
+}
+
+static bool has_end_room(struct pft_self *self)
+{
+	uint32_t position = pft_head_position(__atomic_load_n(&self->head, __ATOMIC_RELAXED));
+	uint32_t tail = __atomic_load_n(&self->tail, __ATOMIC_ACQUIRE);
+
+	has_begin_room(self); // renews both limits
+	return pft_session->overflow == 2 || (int32_t)(position - (tail + self->ring_mask + 1 - MARGIN)) < 0;
+}
+
+// Events were dropped and now there is room: says how many, and how many calls are open whose ends will come.
+static void say_gap(struct pft_self *self)
+{
+	for (;;) {
+		uint64_t dropped = __atomic_load_n(&self->dropped_unsaid, __ATOMIC_RELAXED);
+		uint64_t head;
+		uint32_t position;
+		struct pft_gap *gap;
+
+		if (!dropped)
+			return;
+		head = pft_ring_claim(self);
+		position = pft_head_position(head);
+		position = pft_ring_write(self, position, pft_clock_ticks(), PFT_GAP);
+		gap = (struct pft_gap *)record_at(self, position);
+		gap->dropped = dropped;
+		gap->depth = open_calls(self, pft_head_floor(head), UINT32_MAX);
+		gap->at = position;
+		if (!pft_ring_commit(self, head, position + SLOT, pft_head_floor(head)))
+			continue;
+		self->dropped_unsaid -= dropped;
+		self->entry->other_slots += 2;
+		return;
+	}
+}
+
+static void say_wait(struct pft_self *self, uint64_t start_ticks)
+{
+	uint64_t head;
+	uint32_t position;
+
+	do {
+		head = __atomic_load_n(&self->head, __ATOMIC_RELAXED);
+		position =
+			pft_ring_write(self, pft_head_position(head), start_ticks, PFT_HOOK_WAIT | PFT_BEGIN);
+		position = pft_ring_write(self, position, pft_clock_ticks(), PFT_HOOK_WAIT | PFT_END);
+	} while (!pft_ring_commit(self, head, position, pft_head_floor(head)));
+}
+
+// Sleeps until `has_room` or the bound. The flusher moves the tail, then looks at `waiting`; we set
+// `waiting`, then look at the tail: one of the two sees the other.
+static bool wait_for_room(struct pft_self *self, bool (*has_room)(struct pft_self *))
+{
+	const struct timespec nap = {0, 100000000};
+	uint64_t start_ticks = pft_clock_ticks();
+	uint64_t start_ns = pft_clock_ns(CLOCK_MONOTONIC);
+
+	while (pft_recording == PFT_RECORDING_ON) {
+		uint32_t tail = __atomic_load_n(&self->tail, __ATOMIC_ACQUIRE);
+
+		__atomic_store_n(&self->waiting, 1, __ATOMIC_SEQ_CST);
+		if (has_room(self)) {
+			self->waiting = 0;
+			say_wait(self, start_ticks);
+			return true;
+		}
+		pft_ring_wake_flusher();
+		if (pft_clock_ns(CLOCK_MONOTONIC) - start_ns > PFT_WAIT_BOUND_NS)
+			break;
+		pft_sys_futex(&self->tail, FUTEX_WAIT_PRIVATE, tail, &nap);
+	}
+	self->waiting = 0;
+	self->gave_up_tail = __atomic_load_n(&self->tail, __ATOMIC_RELAXED);
+	self->gave_up = 1;
+	return false;
+}
+
+static bool may_wait(struct pft_self *self)
+{
+	if (pft_session->overflow != 0)
+		return false;
+	if (self->gave_up && self->gave_up_tail != __atomic_load_n(&self->tail, __ATOMIC_RELAXED))
+		self->gave_up = 0;
+	return !self->gave_up;
+}
+
+static bool admits(struct pft_self *self, bool (*has_room)(struct pft_self *))
+{
+	bool room = has_room(self);
+
+	// Half of the free room is used up, or the flusher went to sleep and asks to be woken.
+	pft_ring_wake_flusher();
+	if (!room && may_wait(self))
+		room = wait_for_room(self, has_room);
+	if (room && self->dropped_unsaid)
+		say_gap(self);
+	return room;
+}
+
+bool pft_ring_admits_begin(struct pft_self *self)
+{
+	return admits(self, has_begin_room);
+}
+
+bool pft_ring_admits_end(struct pft_self *self)
+{
+	return admits(self, has_end_room);
+}
+
+void pft_ring_drop(struct pft_self *self, unsigned events)
+{
+	self->dropped_unsaid += events;
+	self->entry->dropped += events;
+}
+
+void pft_ring_start(struct pft_self *self, uint32_t position, uint32_t floor)
+{
+	self->busy = position - 1; // no slot is there
+	__atomic_store_n(&self->tail, position, __ATOMIC_RELAXED);
+	__atomic_store_n(&self->end_limit, position, __ATOMIC_RELAXED);
+	__atomic_store_n(&self->begin_limit, position, __ATOMIC_RELAXED);
+	__atomic_store_n(&self->head, pft_head_of(position, floor), __ATOMIC_RELEASE);
+}

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: MIT
+// Seats: taking, sitting down, getting up. Hot context (a thread attaches at its first event, wherever that
+// is), and app context for threads that pthread_create announces. The one rule: between any two stores here a
+// handler may come by; it finds a block that admits nothing until the block is whole.
+#include "shim/hot/self.h"
+
+#include <linux/prctl.h>
+#include <sys/mman.h>
+
+#include "encoder/base/sys_x86_64.h"
+#include "shim/hot/clock.h"
+#include "shim/hot/guest.h"
+#include "shim/hot/pages.h"
+#include "shim/hot/ring.h"
+
+#include "shim/hot/hot.h"
+
+// More threads than this at one time do not record.
+#define SEATS_MAX 4096
+
+// What a thread has before it attaches, and while it attaches or ends: a zero floor admits nothing.
+static struct pft_self nobody __attribute__((aligned(64)));
+static struct pft_self gone __attribute__((aligned(64)));
+
+__thread struct pft_self *pft_self __attribute__((tls_model("initial-exec"))) = &nobody;
+
+bool (*pft_forked)(void);
+struct pft_session *pft_session;
+uint32_t pft_recording;
+
+static struct pft_self *seats[SEATS_MAX];
+
+struct pft_self *pft_self_at(uint32_t index)
+{
+	return index < SEATS_MAX ? __atomic_load_n(&seats[index], __ATOMIC_ACQUIRE) : NULL;
+}
+
+static void *map(size_t size)
+{
+	void *at = pft_sys_mmap(
+		NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return pft_sys_failed(at) ? NULL : at;
+}
+
+static struct pft_self *make_seat(uint32_t index)
+{
+	struct pft_self *self = map(2 * (size_t)PFT_PAGE);
+
+	if (!self)
+		return NULL;
+	if (pft_sys_madvise(self, PFT_PAGE, MADV_WIPEONFORK) < 0) {
+		pft_sys_munmap(self, 2 * (size_t)PFT_PAGE);
+		return NULL;
+	}
+	pft_self_seat(self)->index = index;
+	__atomic_store_n(&seats[index], self, __ATOMIC_RELEASE);
+	return self;
+}
+
+// Frame records for a stack of that size, or for its upper part when memory is short: what lies below has
+// foreign records. Untouched pages cost nothing; huge pages would.
+static bool make_frames(struct pft_seat *seat, size_t stack_bytes)
+{
+	if (seat->stack_bytes >= stack_bytes)
+		return true;
+	if (seat->frames)
+		pft_sys_munmap(seat->frames, 2 * seat->stack_bytes);
+	for (seat->frames = NULL; stack_bytes >= PFT_PAGE; stack_bytes /= 2) {
+		seat->frames = map(2 * stack_bytes);
+		if (!seat->frames)
+			continue;
+		pft_sys_madvise(seat->frames, 2 * stack_bytes, MADV_NOHUGEPAGE);
+		seat->stack_bytes = stack_bytes;
+		return true;
+	}
+	seat->stack_bytes = 0;
+	return false;
+}
+
+// A lap over fresh pages costs 80 times one over warm ones, so they are faulted in before the first record.
+static bool make_ring(struct pft_seat *seat)
+{
+	if (!seat->ring_ready)
+		seat->ring_ready = pft_pages_reserve(
+			pft_session_record(pft_session, seat->index, 0), pft_session->ring_bytes);
+	return seat->ring_ready;
+}
+
+static uint64_t round_stack(uint64_t bytes)
+{
+	const uint64_t most = 128u << 20;
+
+	bytes = bytes < most ? bytes : most;
+	return (bytes + PFT_PAGE - 1) & -(uint64_t)PFT_PAGE;
+}
+
+struct pft_self *pft_self_take(size_t stack_bytes)
+{
+	uint32_t index;
+
+	for (index = 0; index < pft_session->threads_max && index < SEATS_MAX; index++) {
+		struct pft_session_thread *entry = pft_session_thread(pft_session, index);
+		uint32_t state = PFT_THREAD_FREE;
+		struct pft_self *self;
+
+		if (__atomic_load_n(&entry->state, __ATOMIC_RELAXED) != state ||
+			!__atomic_compare_exchange_n(&entry->state, &state, PFT_THREAD_TAKEN, false,
+				__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			continue;
+		self = pft_self_at(index);
+		if (!self)
+			self = make_seat(index);
+		if (self && make_frames(pft_self_seat(self), round_stack(stack_bytes)) &&
+			make_ring(pft_self_seat(self)))
+			return self;
+		__atomic_store_n(&entry->state, PFT_THREAD_FREE, __ATOMIC_RELEASE);
+		return NULL;
+	}
+	return NULL;
+}
+
+void pft_self_give_back(struct pft_self *self)
+{
+	struct pft_session_thread *entry = pft_session_thread(pft_session, pft_self_seat(self)->index);
+
+	__atomic_store_n(&entry->state, PFT_THREAD_FREE, __ATOMIC_RELEASE);
+}
+
+void pft_self_read_name(struct pft_self *self)
+{
+	struct pft_session_thread *entry = self->entry;
+
+	if (!pft_session_name_begin(entry))
+		return;
+	pft_sys2(SYS_prctl, PR_GET_NAME, entry->name);
+	pft_session_name_end(entry);
+}
+
+static void fill_entry(struct pft_self *self, uint32_t position)
+{
+	struct pft_session_thread *entry = self->entry;
+
+	entry->tid = (uint32_t)pft_sys_gettid();
+	entry->serial = __atomic_add_fetch(&pft_session->serials, 1, __ATOMIC_RELAXED);
+	entry->begin_at = position;
+	entry->end_ticks = 0;
+	entry->name_turn = 0;
+	entry->dropped = 0;
+	entry->other_slots = 0;
+	pft_self_read_name(self);
+	entry->begin_ticks = pft_clock_ticks();
+	__atomic_store_n(&entry->state, PFT_THREAD_LIVE, __ATOMIC_RELEASE);
+}
+
+void pft_self_begin(struct pft_self *self, uintptr_t stack_high)
+{
+	struct pft_seat *seat = pft_self_seat(self);
+
+	seat->stack_high = stack_high & -(uintptr_t)16;
+	self->index = seat->index;
+	self->low = seat->stack_high - seat->stack_bytes;
+	self->frames = seat->frames;
+	self->ring = (char *)pft_session_record(pft_session, seat->index, 0);
+	self->ring_mask = (uint32_t)pft_session->ring_bytes - 1;
+	self->bottom = (uint32_t)seat->stack_bytes | 1;
+	self->waiting = 0;
+	self->gave_up = 0;
+	self->foreign_open = 0;
+	self->dropped_unsaid = 0;
+	self->entry = pft_session_thread(pft_session, seat->index);
+	fill_entry(self, seat->position);
+	pft_ring_start(self, seat->position, self->bottom);
+	self->alive = true;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	pft_self = self;
+}
+
+void pft_self_end(void)
+{
+	struct pft_self *self = pft_self;
+	struct pft_session_thread *entry;
+
+	pft_self = &gone; // for handlers
+	if (!self->alive)
+		return;
+	entry = self->entry;
+	pft_self_read_name(self);
+	entry->end_ticks = pft_clock_ticks();
+	pft_self_seat(self)->position = pft_head_position(self->head);
+	__atomic_store_n(&entry->state, PFT_THREAD_ENDED, __ATOMIC_RELEASE);
+	pft_ring_wake_flusher();
+	// Should it record once more (the last thread of a process runs the atexit handlers), it attaches
+	// anew.
+	pft_self = &nobody;
+}
+
+// A thread that nobody announced. glibc keeps the thread control block (%fs:0 points to itself, psABI 3.4.6)
+// at the upper end of the stacks that it allocates; the main thread was announced at startup.
+static uintptr_t stack_high_guess(void)
+{
+	uintptr_t block;
+
+	__asm__("mov %%fs:0, %0" : "=r"(block));
+	return block;
+}
+
+static struct pft_self *attach(void)
+{
+	const size_t usual_stack = 8u << 20;
+	struct pft_self *self;
+
+	pft_self = &gone; // for handlers that come by meanwhile
+	self = pft_self_take(usual_stack);
+	if (!self) {
+		pft_self = &nobody;
+		return NULL;
+	}
+	pft_self_begin(self, stack_high_guess());
+	return self;
+}
+
+bool pft_aside(bool (*run)(void), void *stack_end, void *area);
+
+// A child of fork has one thread, so one stack and one place for the registers serve.
+static bool start_child(void)
+{
+	static char stack[65536] __attribute__((aligned(64)));
+	static char registers[4096] __attribute__((aligned(64)));
+
+	return pft_aside(pft_forked, stack + sizeof(stack), registers);
+}
+
+// In a forked child: the seat is ours as it was, the session is new, and what is open was begun elsewhere.
+static struct pft_self *reattach(struct pft_self *self)
+{
+	struct pft_seat *seat = pft_self_seat(self);
+	struct pft_session_thread *entry;
+
+	pft_self = &gone;
+	if (!start_child())
+		return NULL;
+	entry = pft_session_thread(pft_session, seat->index);
+	entry->state = PFT_THREAD_TAKEN;
+	seat->ring_ready = false;
+	seat->position = 0;
+	if (!make_ring(seat))
+		return NULL;
+	pft_self_begin(self, seat->stack_high);
+	return self;
+}
+
+struct pft_self *pft_self_get(void)
+{
+	struct pft_self *self = pft_self;
+
+	if (self == &gone || __atomic_load_n(&pft_recording, __ATOMIC_RELAXED) != PFT_RECORDING_ON)
+		return NULL;
+	if (self == &nobody)
+		self = attach();
+	else if (!self->alive)
+		self = reattach(self);
+	if (self)
+		pft_guest_want();
+	return self;
+}
+
+bool pft_self_runs_on(struct pft_self *self, uintptr_t slot)
+{
+	uintptr_t place = slot >> 14;
+	uintptr_t *known = &self->known_stacks[place % 8];
+
+	if (*known == place)
+		return true;
+	if ((uint32_t)pft_sys_gettid() != self->entry->tid)
+		return false;
+	*known = place;
+	return true;
+}
