@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+// The library's whole life in order: start, fork, end. Startup and app context. The one rule: whatever fails,
+// the program runs on as if we were not there.
+#include <errno.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <time.h>
+
+#include "encoder/base/arena.h"
+#include "encoder/base/text.h"
+#include "shim/flusher.h"
+#include "shim/hooks.h"
+#include "shim/hot/clock.h"
+#include "shim/hot/self.h"
+#include "shim/log.h"
+#include "shim/objects.h"
+#include "shim/place.h"
+#include "shim/process.h"
+#include "shim/select.h"
+#include "shim/settings.h"
+#include "shim/store.h"
+#include "shim/threads.h"
+
+int __cxa_atexit(void (*function)(void *), void *argument, void *object);
+int __cxa_at_quick_exit(void (*function)(void *), void *object);
+
+static struct pft_settings settings;
+static struct pft_place place;
+static struct pft_arena startup_arena; // settings point into it
+static const char *program;
+
+// ---- end --------------------------------------------------------------------------------------------
+
+static void say_totals(const struct pft_totals *totals)
+{
+	char buffer[160];
+	struct pft_text text = pft_text_in(buffer, sizeof(buffer));
+
+	pft_text_add_number(&text, totals->produced);
+	pft_text_add(&text, " events = ");
+	pft_text_add_number(&text, totals->written);
+	pft_text_add(&text, " written + ");
+	pft_text_add_number(&text, totals->filtered);
+	pft_text_add(&text, " filtered + ");
+	pft_text_add_number(&text, totals->dropped);
+	pft_text_add(&text, " dropped");
+	pft_log_verbose(buffer, " in ", place.trace, NULL);
+}
+
+static void end_recording(void)
+{
+	uint32_t on = PFT_RECORDING_ON;
+	struct pft_totals totals;
+	int error;
+
+	if (!__atomic_compare_exchange_n(
+		    &pft_recording, &on, PFT_RECORDING_STOPPED, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+		return;
+	error = pft_flusher_finish(&totals);
+	if (error) {
+		pft_log_say("the trace is not complete: ", place.trace, ": ", strerrordesc_np(-error), NULL);
+		return;
+	}
+	pft_store_remove(&place);
+	say_totals(&totals);
+}
+
+static void end_last(void *nothing)
+{
+	(void)nothing;
+	end_recording();
+}
+
+// The libraries' destructors and their atexit handlers come after ours; a handler that is registered now and
+// belongs to no object runs after all of them (glibc, __run_exit_handlers starts over when one is added).
+static void __attribute__((destructor)) end(void)
+{
+	if (pft_recording != PFT_RECORDING_ON || __cxa_atexit(end_last, NULL, NULL))
+		end_recording();
+}
+
+// ---- fork -------------------------------------------------------------------------------------------
+
+static bool start_child(void)
+{
+	pft_recording = PFT_RECORDING_OFF;
+	if (pft_place_make(&place, settings.directory, place.execution, settings.process_name, program) < 0 ||
+		pft_store_make_again(&settings, &place) < 0)
+		return false;
+	pft_flusher_prepare(&place);
+	pft_recording = PFT_RECORDING_ON;
+	return true;
+}
+
+// ---- start ------------------------------------------------------------------------------------------
+
+static const char *program_name(char **arguments)
+{
+	const char *path = (const char *)getauxval(AT_EXECFN);
+	const char *slash;
+
+	if (!path || !*path)
+		path = arguments[0] ? arguments[0] : "unknown";
+	slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+typedef int gettime_function(int clock, struct timespec *now);
+
+static gettime_function *vdso_gettime(const struct pft_objects *objects)
+{
+	for (size_t i = 0; i < objects->count; i++) {
+		const struct pft_object *object = &objects->all[i];
+		const Elf64_Sym *symbol =
+			object->vdso ? pft_object_symbol(object, "__vdso_clock_gettime") : NULL;
+
+		if (symbol)
+			return (gettime_function *)(object->bias + symbol->st_value);
+	}
+	return NULL;
+}
+
+static void start_clock(const struct pft_objects *objects)
+{
+	bool tsc = settings.clock == PFT_CLOCK_TSC && pft_clock_tsc_is_invariant();
+
+	pft_clock_start(tsc ? PFT_CLOCK_TSC : PFT_CLOCK_MONOTONIC, vdso_gettime(objects));
+}
+
+// The first process of a tree makes the execution's id; the others are handed it, or find it at their parent.
+static int make_place(void)
+{
+	static char parents[sizeof(place.execution)];
+	const char *execution = settings.execution;
+
+	if (!execution && pft_store_parent_execution(parents, sizeof(parents)) == 0)
+		execution = parents;
+	return pft_place_make(&place, settings.directory, execution, settings.process_name, program);
+}
+
+static int start_session(char *const *environment, struct pft_arena *arena)
+{
+	struct pft_selection *selection = pft_selection_parse(settings.functions, arena);
+	struct pft_objects objects;
+	int error = selection ? pft_objects_scan(&objects, arena, environment) : -EINVAL;
+
+	if (error)
+		return error;
+	start_clock(&objects);
+	error = make_place();
+	if (error)
+		return error;
+	pft_session = pft_store_make(&settings, &place);
+	if (!pft_session)
+		return -ENOMEM;
+	return pft_hooks_install(pft_session, &objects, selection, &settings, arena);
+}
+
+static int start_recording(char *const *environment)
+{
+	struct pft_arena arena = PFT_ARENA_EMPTY;
+	int error;
+
+	if (pft_settings_read(&settings, environment, &startup_arena) < 0 || settings.mode == PFT_MODE_OFF)
+		return -ECANCELED;
+	pft_log_set_verbose(settings.verbose);
+	error = start_session(environment, &arena);
+	pft_arena_free(&arena);
+	return error;
+}
+
+// With -z initfirst this runs before the constructors of every other library: libc does not know its
+// environment yet, so it is the one that we are passed.
+static void __attribute__((constructor)) start(int count, char **arguments, char **environment)
+{
+	(void)count;
+	if (getauxval(AT_SECURE))
+		return;
+	program = program_name(arguments);
+	pft_forked = start_child;
+	if (start_recording(environment) < 0)
+		return;
+	pft_flusher_prepare(&place);
+	pft_process_end = end_recording;
+	pft_process_start(&place);
+	__cxa_at_quick_exit(end_last, NULL);
+	pft_recording = PFT_RECORDING_ON;
+	pft_threads_start();
+}

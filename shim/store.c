@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: MIT
+// Making the session's memory. Startup context, and hot in a forked child: raw system calls, static buffers.
+#include "shim/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "encoder/base/sys_x86_64.h"
+#include "encoder/base/text.h"
+#include "shim/hot/clock.h"
+#include "shim/hot/pages.h"
+#include "shim/hot/self.h"
+#include "shim/log.h"
+
+#define STRINGS_BYTES (16u << 20)
+
+static char file_path[PFT_PATH_MAX];
+
+static uint64_t pages(uint64_t bytes)
+{
+	return (bytes + PFT_PAGE - 1) & -(uint64_t)PFT_PAGE;
+}
+
+// Places of the parts, for so many threads. Untouched pages cost address space only.
+static struct pft_session lay_out(const struct pft_settings *settings, uint32_t threads_max)
+{
+	struct pft_session s = {
+		.magic = PFT_SESSION_MAGIC,
+		.version = PFT_SESSION_VERSION,
+		.ring_bytes = settings->buffer_bytes,
+		.threads_max = threads_max,
+		.hooks = PFT_HOOK_FIRST,
+		.strings_used = 1,
+		.strings_bytes = STRINGS_BYTES,
+	};
+
+	s.hooks_at = pages(sizeof(s));
+	s.strings_at = s.hooks_at + pages(PFT_HOOKS_MAX * sizeof(struct pft_session_hook));
+	s.threads_at = s.strings_at + STRINGS_BYTES;
+	s.commit_at[0] = s.threads_at + pages(threads_max * sizeof(struct pft_session_thread));
+	s.commit_bytes = pages(sizeof(struct pft_commit) + threads_max * sizeof(struct pft_commit_thread));
+	s.commit_at[1] = s.commit_at[0] + s.commit_bytes;
+	s.rings_at = s.commit_at[1] + s.commit_bytes;
+	s.bytes = s.rings_at + threads_max * s.ring_bytes;
+	return s;
+}
+
+// Growing a file beyond RLIMIT_FSIZE would raise SIGXFSZ in the program (ftruncate(2)).
+static bool file_may_have(uint64_t bytes)
+{
+	struct rlimit limit;
+
+	return pft_sys2(SYS_getrlimit, RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur >= bytes;
+}
+
+// Numbers tell sessions of one pid apart: of other pid namespaces, or of a process that was killed.
+#define NUMBERS 100
+
+static void name_file(char *path, size_t size, uint32_t pid, unsigned number)
+{
+	struct pft_text text = pft_text_in(path, size);
+
+	pft_text_add(&text, "/dev/shm/pftshim.");
+	pft_text_add_number(&text, pid);
+	pft_text_add(&text, ".");
+	pft_text_add_number(&text, number);
+}
+
+static long create_in_memory_fs(void)
+{
+	uint32_t pid = (uint32_t)pft_sys_getpid();
+	unsigned number;
+	long fd = -EEXIST;
+
+	for (number = 0; number < NUMBERS && fd == -EEXIST; number++) {
+		name_file(file_path, sizeof(file_path), pid, number);
+		fd = pft_sys_openat(
+			AT_FDCWD, file_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	}
+	return fd;
+}
+
+static long create_beside(const struct pft_place *place)
+{
+	struct pft_text path = pft_text_in(file_path, sizeof(file_path));
+
+	pft_text_add(&path, place->session_link);
+	return pft_sys_openat(AT_FDCWD, file_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+static void *map_file(long fd, uint64_t bytes)
+{
+	void *at = (void *)-EFBIG;
+
+	if (fd < 0)
+		return (void *)fd;
+	if (file_may_have(bytes) && pft_sys2(SYS_ftruncate, fd, bytes) == 0)
+		at = pft_sys_mmap(
+			NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, (int)fd, 0);
+	pft_sys_close((int)fd);
+	if (!pft_sys_failed(at) && !pft_pages_reserve(at, pages(sizeof(struct pft_session)))) {
+		pft_sys_munmap(at, bytes);
+		at = (void *)-ENOSPC;
+	}
+	if (pft_sys_failed(at))
+		pft_sys1(SYS_unlink, file_path);
+	return at;
+}
+
+static void *map_somewhere(uint64_t bytes, const struct pft_place *place)
+{
+	void *at = map_file(create_in_memory_fs(), bytes);
+
+	if (!pft_sys_failed(at)) {
+		pft_sys2(SYS_symlink, file_path, place->session_link);
+		return at;
+	}
+	at = map_file(create_beside(place), bytes);
+	if (!pft_sys_failed(at))
+		return at;
+	file_path[0] = '\0';
+	at = pft_sys_mmap(
+		NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (!pft_sys_failed(at))
+		pft_log_say(
+			"no file for the session in /dev/shm or beside the trace: events are kept in private "
+			"memory and would be lost if the program were killed",
+			NULL);
+	return at;
+}
+
+static void fill_clocks(struct pft_session *session)
+{
+	struct pft_clock_reading now = pft_clock_read();
+
+	session->boot_ns = now.boot_ns;
+	session->monotonic_ns = now.monotonic_ns;
+	session->real_ns = now.real_ns;
+	session->start_ticks = now.ticks;
+}
+
+static void read_command_line(struct pft_session *session)
+{
+	long fd = pft_sys_openat(AT_FDCWD, "/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0);
+	long bytes = fd < 0 ? 0 : pft_sys_read((int)fd, session->cmdline, sizeof(session->cmdline) - 1);
+
+	session->cmdline_bytes = bytes > 0 ? (uint32_t)bytes : 0;
+	if (fd >= 0)
+		pft_sys_close((int)fd);
+}
+
+// ---- other sessions ---------------------------------------------------------------------------------
+
+// Reads the header of a session file of ours. Anybody may put files into /dev/shm.
+static bool read_header(const char *path, struct pft_session *header)
+{
+	struct stat about;
+	long fd = pft_sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
+	bool good;
+
+	if (fd < 0)
+		return false;
+	good = pft_sys2(SYS_fstat, fd, &about) == 0 && S_ISREG(about.st_mode) &&
+	       about.st_uid == (uid_t)pft_sys0(SYS_geteuid) &&
+	       pft_sys_read((int)fd, header, sizeof(*header)) == sizeof(*header) &&
+	       header->magic == PFT_SESSION_MAGIC && header->version == PFT_SESSION_VERSION;
+	pft_sys_close((int)fd);
+	return good;
+}
+
+static struct pft_session other; // startup only: too large for some stacks
+
+// Whoever has our pid and says it is finished was this very process, before exec.
+static void remove_predecessor(void)
+{
+	uint32_t pid = (uint32_t)pft_sys_getpid();
+	char path[64];
+	unsigned number;
+
+	for (number = 0; number < NUMBERS; number++) {
+		name_file(path, sizeof(path), pid, number);
+		if (!read_header(path, &other))
+			return;
+		if (other.pid == pid && other.finished)
+			pft_sys1(SYS_unlink, path);
+	}
+}
+
+// {directory}/executions/{execution}/{process}.pftrace
+static int execution_of(char *trace_path, char *execution, size_t size)
+{
+	struct pft_text text = pft_text_in(execution, size);
+	char *end = strrchr(trace_path, '/');
+	char *start;
+
+	if (!end)
+		return -ENOENT;
+	*end = '\0';
+	start = strrchr(trace_path, '/');
+	if (!start)
+		return -ENOENT;
+	pft_text_add(&text, start + 1);
+	return text.cut ? -ENOENT : 0;
+}
+
+int pft_store_parent_execution(char *execution, size_t size)
+{
+	uint32_t parent = (uint32_t)pft_sys0(SYS_getppid);
+	char path[64];
+	unsigned number;
+
+	for (number = 0; number < NUMBERS; number++) {
+		name_file(path, sizeof(path), parent, number);
+		if (!read_header(path, &other))
+			return -ENOENT;
+		if (other.pid == parent)
+			return execution_of(other.trace_path, execution, size);
+	}
+	return -ENOENT;
+}
+
+// ---- making -----------------------------------------------------------------------------------------
+
+static void add_text(char *to, size_t size, const char *text)
+{
+	struct pft_text out = pft_text_in(to, size);
+
+	pft_text_add(&out, text ? text : "");
+}
+
+static void fill_header(
+	struct pft_session *session, const struct pft_settings *settings, const struct pft_place *place)
+{
+	session->clock = pft_clock_is_tsc() ? PFT_CLOCK_TSC : PFT_CLOCK_MONOTONIC;
+	session->pid = (uint32_t)pft_sys_getpid();
+	session->parent_pid = (uint32_t)pft_sys0(SYS_getppid);
+	session->mode = settings->mode;
+	session->overflow = settings->overflow;
+	session->min_duration_ns = settings->min_duration_ns;
+	session->max_depth = settings->max_depth;
+	fill_clocks(session);
+	read_command_line(session);
+	add_text(session->process, sizeof(session->process), place->process);
+	add_text(session->trace_path, sizeof(session->trace_path), place->trace);
+	add_text(session->selectors, sizeof(session->selectors), settings->functions);
+	session->selectors_bytes = (uint32_t)strlen(session->selectors);
+}
+
+struct pft_session *pft_store_make(const struct pft_settings *settings, const struct pft_place *place)
+{
+	uint32_t threads_max;
+
+	remove_predecessor();
+	// Address space may be limited (RLIMIT_AS): fewer threads can record then.
+	for (threads_max = 4096; threads_max >= 4; threads_max /= 4) {
+		struct pft_session layout = lay_out(settings, threads_max);
+		struct pft_session *session = map_somewhere(layout.bytes, place);
+
+		if (pft_sys_failed(session))
+			continue;
+		*session = layout;
+		fill_header(session, settings, place);
+		return session;
+	}
+	pft_log_say("no memory for the session, not tracing", NULL);
+	return NULL;
+}
+
+static uint64_t table_bytes(const struct pft_session *session)
+{
+	return session->strings_at + session->strings_used;
+}
+
+static int copy_hooks(struct pft_session *to, const struct pft_session *from)
+{
+	uint64_t start = from->hooks_at;
+
+	if (!pft_pages_reserve((char *)to + start, pages(table_bytes(from) - start)))
+		return -ENOSPC;
+	memcpy((char *)to + start, (const char *)from + start, table_bytes(from) - start);
+	to->strings_used = from->strings_used;
+	to->hooks = from->hooks;
+	return 0;
+}
+
+int pft_store_make_again(const struct pft_settings *settings, const struct pft_place *place)
+{
+	struct pft_session *present = pft_session;
+	struct pft_session *fresh = pft_store_make(settings, place);
+	uint64_t bytes = present->bytes;
+	void *none;
+
+	if (fresh && fresh->bytes == bytes && copy_hooks(fresh, present) == 0 &&
+		(void *)pft_sys6(SYS_mremap, (long)fresh, (long)bytes, (long)bytes,
+			MREMAP_MAYMOVE | MREMAP_FIXED, (long)present, 0) == present)
+		return 0;
+	// Nothing to record into: what may still be written must at least not reach the parent.
+	none = pft_sys_mmap(present, bytes, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+	return pft_sys_failed(none) ? -ENOMEM : -ENOSPC;
+}
+
+void pft_store_remove(const struct pft_place *place)
+{
+	if (file_path[0])
+		pft_sys1(SYS_unlink, file_path);
+	pft_sys1(SYS_unlink, place->session_link);
+	file_path[0] = '\0';
+}
+
+void pft_store_finish(const struct pft_place *place, bool successor)
+{
+	pft_session->finished = 1;
+	if (!successor)
+		pft_store_remove(place);
+}
+
+void pft_store_resume(void)
+{
+	pft_session->finished = 0;
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Where the session lives: one shared mapping of a file, made at startup and made anew, at the same address,
+// in a forked child. Startup context (and hot, in a child whose first event starts its session).
+//
+// The file is in /dev/shm, where writing is memory speed; else beside the trace; else it is private memory,
+// which a kill takes with it: that is said in one line. Pages are reserved before they are written, so a full
+// file system is an error here and not a SIGBUS in the program later.
+#ifndef PFT_STORE_H
+#define PFT_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "encoder/session.h"
+#include "shim/place.h"
+#include "shim/settings.h"
+
+// A session with an empty hook table. NULL, after one line on stderr, when there is no memory for it.
+struct pft_session *pft_store_make(const struct pft_settings *settings, const struct pft_place *place);
+
+// The execution of the parent process, when it records: that is how a program finds its tree that was started
+// behind our back (system, popen). 0, or -ENOENT.
+int pft_store_parent_execution(char *execution, size_t size);
+
+// In a forked child: a new session with the hooks of the present one, in its place. 0 or -errno; the parent's
+// session is out of reach either way.
+int pft_store_make_again(const struct pft_settings *settings, const struct pft_place *place);
+
+// Around exec. What was drained by now is all there is; if the program that follows is traced it removes this
+// session, else (`successor` false) it goes now, and with it the safety of what is recorded when exec fails.
+void pft_store_finish(const struct pft_place *place, bool successor);
+void pft_store_resume(void);
+
+// The trace holds everything: removes the session's file and the link to it. The memory stays: threads may be
+// in it.
+void pft_store_remove(const struct pft_place *place);
+
+#endif
