@@ -1,0 +1,26 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs the tests of this folder: run.py [--slow | --real] [--bare] [WORDS OF A TEST'S NAME...]
+
+--bare leaves the shim out and proves the programs alone. Works from the repository's root.
+"""
+import importlib
+import sys
+
+import harness
+
+# Importing a module registers its tests.
+OURS = ["test_calls", "test_control", "test_threads", "test_process", "test_guest", "test_everywhere"]
+REAL = ["test_real_programs"]
+
+
+def main(words):
+    harness.bare = "--bare" in words
+    for module in REAL if "--real" in words else OURS:
+        importlib.import_module(module)
+    chosen = harness.slow_tests if "--slow" in words else harness.tests
+    return 1 if harness.run_all(chosen, [w for w in words if not w.startswith("--")]) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,357 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Reads a .pftrace for the tests, from the wire format alone and on the standard library alone.
+
+  trace.py TRACE...    one line of totals a file, then what is wrong with it; exit status 1 if anything is
+
+It shares no code with the encoder, so that a mistake there cannot hide itself here. It understands what
+the encoder may write, and calls everything else an error.
+"""
+import collections
+import struct
+import sys
+
+BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
+STATE_CLEARED, STATE_NEEDED = 1, 2
+BOOTTIME = 6
+SEQUENCE_CLOCKS = range(64, 128)
+EVENT_NAMES, CATEGORIES, ANNOTATION_NAMES = 2, 1, 3
+
+
+class Malformed(Exception):
+    pass
+
+
+def varint(buf, at):
+    byte = buf[at]
+    if byte < 128:
+        return byte, at + 1
+    value, shift = byte & 127, 7
+    while byte > 127:
+        at += 1
+        byte = buf[at]
+        value |= (byte & 127) << shift
+        shift += 7
+    if shift > 70:
+        raise Malformed("varint of more than ten bytes")
+    return value, at + 1
+
+
+def fields(buf):
+    """The fields of one message as [(number, value)]; a value is an int or bytes."""
+    found, at, end = [], 0, len(buf)
+    try:
+        while at < end:
+            tag, at = varint(buf, at)
+            wire = tag & 7
+            if wire == 0:
+                value, at = varint(buf, at)
+            elif wire == 2:
+                size, at = varint(buf, at)
+                if at + size > end:
+                    raise Malformed("field %d is cut off" % (tag >> 3))
+                value, at = buf[at:at + size], at + size
+            elif wire == 1:
+                value, at = struct.unpack_from("<Q", buf, at)[0], at + 8
+            elif wire == 5:
+                value, at = struct.unpack_from("<I", buf, at)[0], at + 4
+            else:
+                raise Malformed("wire type %d" % wire)
+            found.append((tag >> 3, value))
+    except (IndexError, struct.error):
+        raise Malformed("message is cut off") from None
+    return found
+
+
+def first(message, number, default=None):
+    for n, value in message:
+        if n == number:
+            return value
+    return default
+
+
+def every(message, number):
+    return [value for n, value in message if n == number]
+
+
+def words(raw):
+    return raw.decode("utf-8", "replace")
+
+
+class Slice:
+    """One call. `end` is None while it is open; `parent` is the slice around it."""
+    __slots__ = ("name", "begin", "end", "depth", "parent", "track", "args", "category")
+
+    def __init__(self, name, begin, parent, track, args, category):
+        self.name, self.begin, self.end = name, begin, None
+        self.parent, self.depth = parent, parent.depth + 1 if parent else 0
+        self.track, self.args, self.category = track, args, category
+
+
+class Sequence:
+    """What one packet sequence has said since its state was last cleared."""
+
+    def __init__(self):
+        self.valid = False
+        self.clear()
+
+    def clear(self):
+        self.names = collections.defaultdict(dict)
+        self.clocks = {}  # id -> [is incremental, unit in ns, last reading in ns, what leads to BOOTTIME]
+        self.clock = self.track = None
+
+
+class Trace:
+    def __init__(self, path):
+        self.path, self.errors = path, []
+        self.packets = self.gaps = self.dropped = 0
+        self.slices, self.instants, self.counters = [], [], []
+        self.tracks = {}      # uuid -> {"parent", "name", "pid", "tid", "process", "cmdline"}
+        self.attributes = {}
+        self._sequences = collections.defaultdict(Sequence)
+        self._events = []
+        self._known = {}
+        self._read()
+        self._nest()
+
+    # ---- what tests ask ----
+
+    def count(self, name):
+        return sum(1 for s in self.slices if s.name == name)
+
+    def counts(self):
+        return collections.Counter(s.name for s in self.slices)
+
+    def open(self):
+        return [s for s in self.slices if s.end is None]
+
+    def threads(self):
+        """tid -> name."""
+        return {t["tid"]: t["name"] for t in self.tracks.values() if "tid" in t}
+
+    def thread_of(self, event):
+        track = self.tracks.get(event.track)
+        while track is not None and "tid" not in track:
+            track = self.tracks.get(track.get("parent"))
+        return track
+
+    def totals(self):
+        """How many begins and ends were "produced", "written", "filtered" and "dropped"."""
+        prefix = "pftshim."
+        return {n[len(prefix):]: v for n, v in self.attributes.items() if n.startswith(prefix) and isinstance(v, int)}
+
+    def process(self):
+        return next(t for t in self.tracks.values() if "process" in t)
+
+    # ---- packets ----
+
+    def _error(self, message, *args):
+        if len(self.errors) < 50:
+            self.errors.append("packet %d: %s" % (self.packets, message % args))
+
+    def _read(self):
+        with open(self.path, "rb") as file:
+            data = file.read()
+        at = 0
+        try:
+            while at < len(data):
+                tag, at = varint(data, at)
+                if tag != 10:
+                    raise Malformed("tag %d where a packet should begin" % tag)
+                size, at = varint(data, at)
+                if at + size > len(data):
+                    raise Malformed("the last packet is cut off")
+                self._packet(fields(data[at:at + size]))
+                at += size
+        except (Malformed, IndexError) as what:
+            self._error("%s", what)
+
+    def _packet(self, packet):
+        self.packets += 1
+        sequence_id = first(packet, 10)
+        sequence = self._sequences[sequence_id]
+        flags = first(packet, 13, 0)
+        lost = first(packet, 42)
+        if lost is not None:
+            self.gaps += 1
+            self.dropped += lost
+            sequence.valid = False
+        if flags & STATE_CLEARED:
+            sequence.clear()
+            sequence.valid = True
+        if flags & STATE_NEEDED and not sequence.valid:
+            self._error("sequence %s relies on state that was never started", sequence_id)
+            return
+        event = None
+        for number, value in packet:
+            if number == 11:
+                event = value
+            elif number == 59:
+                self._defaults(sequence, fields(value))
+            elif number == 6:
+                self._snapshot(sequence, fields(value))
+            elif number == 12:
+                self._intern(sequence, fields(value))
+            elif number == 60:
+                self._track(fields(value))
+            elif number == 126:
+                self._attributes(fields(value))
+        if event is not None:
+            self._event(packet, sequence, event)
+
+    def _defaults(self, sequence, defaults):
+        sequence.clock = first(defaults, 58, sequence.clock)
+        event = first(defaults, 11)
+        if event is not None:
+            sequence.track = first(fields(event), 11, sequence.track)
+
+    def _snapshot(self, sequence, snapshot):
+        clocks = [fields(raw) for raw in every(snapshot, 1)]
+        boot_ns = next((first(c, 2) for c in clocks if first(c, 1) == BOOTTIME), None)
+        if boot_ns is None:
+            self._error("clock snapshot without BOOTTIME")
+            return
+        for clock in clocks:
+            unit_ns = first(clock, 4, 1)
+            ns = first(clock, 2, 0) * unit_ns
+            sequence.clocks[first(clock, 1)] = [bool(first(clock, 3, 0)), unit_ns, ns, boot_ns - ns]
+
+    def _intern(self, sequence, data):
+        for table, raw in data:
+            entry = fields(raw)
+            iid, name = first(entry, 1, 0), first(entry, 2, b"")
+            if iid == 0:
+                self._error("an interned entry of table %d has no iid", table)
+            elif sequence.names[table].setdefault(iid, name) != name:
+                self._error("iid %d of table %d means two things", iid, table)
+
+    def _track(self, descriptor):
+        uuid = first(descriptor, 1)
+        track = self.tracks.setdefault(uuid, {"name": ""})
+        track["parent"] = first(descriptor, 5, track.get("parent"))
+        name = first(descriptor, 2, first(descriptor, 10))
+        if name is not None:
+            track["name"] = words(name)
+        process, thread = first(descriptor, 3), first(descriptor, 4)
+        if process is not None:
+            process = fields(process)
+            track.update(pid=first(process, 1), process=words(first(process, 6, b"")),
+                         cmdline=[words(raw) for raw in every(process, 2)])
+        if thread is not None:
+            thread = fields(thread)
+            track.update(pid=first(thread, 1), tid=first(thread, 2), name=words(first(thread, 5, b"")))
+            if not track["pid"] or not track["tid"]:
+                self._error("thread track without pid or tid")
+
+    def _attributes(self, attributes):
+        for raw in every(attributes, 1):
+            entry = fields(raw)
+            value = first(entry, 2)
+            self.attributes[words(first(entry, 1, b""))] = words(first(entry, 3, b"")) if value is None else value
+
+    # ---- events ----
+
+    def _time(self, packet, sequence):
+        stamp, clock_id = first(packet, 8), first(packet, 58, sequence.clock)
+        if stamp is None:
+            self._error("event without a time")
+            return 0
+        if clock_id in (None, BOOTTIME):
+            return stamp
+        clock = sequence.clocks.get(clock_id)
+        if clock is None:
+            self._error("clock %s was never snapshotted on this sequence", clock_id)
+            return 0
+        incremental, unit_ns, last_ns, to_boot_ns = clock
+        ns = stamp * unit_ns
+        if incremental:
+            ns += last_ns
+            clock[2] = ns
+        return ns + to_boot_ns
+
+    def _event(self, packet, sequence, raw):
+        known = self._known.get(raw)
+        if known is None:
+            event = fields(raw)
+            known = self._known[raw] = (first(event, 9, 0), first(event, 10), first(event, 23), first(event, 11),
+                                        every(event, 3), every(event, 22), every(event, 4), event)
+        kind, name_iid, name, track, category_iids, categories, annotations, event = known
+        if name_iid is not None:
+            name = self._look_up(sequence, EVENT_NAMES, name_iid)
+        if kind in (BEGIN, INSTANT) and not name:
+            self._error("event without a name")
+        category = words(categories[0]) if categories else None
+        if category_iids:
+            iid = category_iids[0]
+            category = words(self._look_up(sequence, CATEGORIES, iid if isinstance(iid, int) else iid[0]))
+        track = sequence.track if track is None else track
+        if track is None:
+            self._error("event on no track")
+        args = {}
+        for annotation in annotations:
+            self._annotate(args, sequence, fields(annotation))
+        value = first(event, 30) if kind == COUNTER else None
+        self._events.append((self._time(packet, sequence), len(self._events), kind, track,
+                             words(name) if name else None, args, category, value))
+
+    def _look_up(self, sequence, table, iid):
+        name = sequence.names[table].get(iid)
+        if name is None:
+            self._error("iid %d of table %d is used before it is defined", iid, table)
+        return name or b"?"
+
+    def _annotate(self, args, sequence, annotation):
+        name = first(annotation, 10)
+        if name is None:
+            name = self._look_up(sequence, ANNOTATION_NAMES, first(annotation, 1, 0))
+        for number, value in annotation:
+            if number == 2:
+                args[words(name)] = bool(value)
+            elif number in (3, 4, 7):
+                args[words(name)] = value
+            elif number == 6:
+                args[words(name)] = words(value)
+
+    def _nest(self):
+        """Events to slices, as viewers do it: by time, equal times in the order of the file."""
+        innermost = {}
+        for ns, _, kind, track, name, args, category, value in sorted(self._events, key=lambda e: e[:2]):
+            if track not in self.tracks:
+                self._error("event %r on track %s, which nothing describes", name, track)
+            if kind == BEGIN:
+                innermost[track] = Slice(name, ns, innermost.get(track), track, args, category)
+                self.slices.append(innermost[track])
+                if innermost[track].depth >= 512:
+                    self._error("slice %r is deeper than viewers go", name)
+            elif kind == END:
+                done = innermost.get(track)
+                if done is None:
+                    self._error("an end at %d closes nothing", ns)
+                    continue
+                done.end = ns
+                done.args.update(args)
+                innermost[track] = done.parent
+            elif kind == INSTANT:
+                self.instants.append(Slice(name, ns, innermost.get(track), track, args, category))
+            elif kind == COUNTER:
+                self.counters.append((ns, track, value))
+            else:
+                self._error("event of type %d", kind)
+        self._events.clear()
+
+
+def main(paths):
+    wrong = False
+    for path in paths:
+        trace = Trace(path)
+        print("%s: %d packets, %d threads, %d slices (%d open), %d instants, %d gaps, %d errors" % (
+            path, trace.packets, len(trace.threads()), len(trace.slices), len(trace.open()),
+            len(trace.instants), trace.gaps, len(trace.errors)))
+        for error in trace.errors:
+            print("  " + error)
+        wrong = wrong or bool(trace.errors)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
