@@ -170,7 +170,7 @@ struct pft_session {
 	uint64_t boot_ns, monotonic_ns, real_ns, start_ticks; // one reading of all clocks, at start
 	uint32_t cmdline_bytes;
 	uint32_t selectors_bytes;
-	char process[256];
+	char process[256]; // what the trace calls it
 	char trace_path[PFT_SESSION_PATH];
 	char cmdline[4096]; // as /proc/self/cmdline: each argument ends in NUL
 	char selectors[1024]; // PFT_FUNCS as given, cut to fit

@@ -79,13 +79,19 @@ static void __attribute__((destructor)) end(void)
 		end_recording();
 }
 
+// What the trace calls the process.
+static const char *shown_name(void)
+{
+	return settings.process_name ? settings.process_name : program;
+}
+
 // ---- fork -------------------------------------------------------------------------------------------
 
 static bool start_child(void)
 {
 	pft_recording = PFT_RECORDING_OFF;
 	if (pft_place_make(&place, settings.directory, place.execution, settings.process_name, program) < 0 ||
-		pft_store_make_again(&settings, &place) < 0)
+		pft_store_make_again(&settings, &place, shown_name()) < 0)
 		return false;
 	pft_flusher_prepare(&place);
 	pft_recording = PFT_RECORDING_ON;
@@ -150,7 +156,7 @@ static int start_session(char *const *environment, struct pft_arena *arena)
 	error = make_place();
 	if (error)
 		return error;
-	pft_session = pft_store_make(&settings, &place);
+	pft_session = pft_store_make(&settings, &place, shown_name());
 	if (!pft_session)
 		return -ENOMEM;
 	return pft_hooks_install(pft_session, &objects, selection, &settings, arena);

@@ -233,8 +233,8 @@ static void add_text(char *to, size_t size, const char *text)
 	pft_text_add(&out, text ? text : "");
 }
 
-static void fill_header(
-	struct pft_session *session, const struct pft_settings *settings, const struct pft_place *place)
+static void fill_header(struct pft_session *session, const struct pft_settings *settings,
+	const struct pft_place *place, const char *program)
 {
 	session->clock = pft_clock_is_tsc() ? PFT_CLOCK_TSC : PFT_CLOCK_MONOTONIC;
 	session->pid = (uint32_t)pft_sys_getpid();
@@ -245,13 +245,14 @@ static void fill_header(
 	session->max_depth = settings->max_depth;
 	fill_clocks(session);
 	read_command_line(session);
-	add_text(session->process, sizeof(session->process), place->process);
+	add_text(session->process, sizeof(session->process), program);
 	add_text(session->trace_path, sizeof(session->trace_path), place->trace);
 	add_text(session->selectors, sizeof(session->selectors), settings->functions);
 	session->selectors_bytes = (uint32_t)strlen(session->selectors);
 }
 
-struct pft_session *pft_store_make(const struct pft_settings *settings, const struct pft_place *place)
+struct pft_session *pft_store_make(
+	const struct pft_settings *settings, const struct pft_place *place, const char *program)
 {
 	uint32_t threads_max;
 
@@ -264,7 +265,7 @@ struct pft_session *pft_store_make(const struct pft_settings *settings, const st
 		if (pft_sys_failed(session))
 			continue;
 		*session = layout;
-		fill_header(session, settings, place);
+		fill_header(session, settings, place, program);
 		return session;
 	}
 	pft_log_say("no memory for the session, not tracing", NULL);
@@ -288,10 +289,11 @@ static int copy_hooks(struct pft_session *to, const struct pft_session *from)
 	return 0;
 }
 
-int pft_store_make_again(const struct pft_settings *settings, const struct pft_place *place)
+int pft_store_make_again(
+	const struct pft_settings *settings, const struct pft_place *place, const char *program)
 {
 	struct pft_session *present = pft_session;
-	struct pft_session *fresh = pft_store_make(settings, place);
+	struct pft_session *fresh = pft_store_make(settings, place, program);
 	uint64_t bytes = present->bytes;
 	void *none;
 

@@ -15,8 +15,10 @@
 #include "shim/place.h"
 #include "shim/settings.h"
 
-// A session with an empty hook table. NULL, after one line on stderr, when there is no memory for it.
-struct pft_session *pft_store_make(const struct pft_settings *settings, const struct pft_place *place);
+// A session with an empty hook table, of a process that the trace calls `program`. NULL, after one line on
+// stderr, when there is no memory for it.
+struct pft_session *pft_store_make(
+	const struct pft_settings *settings, const struct pft_place *place, const char *program);
 
 // The execution of the parent process, when it records: that is how a program finds its tree that was started
 // behind our back (system, popen). 0, or -ENOENT.
@@ -24,7 +26,8 @@ int pft_store_parent_execution(char *execution, size_t size);
 
 // In a forked child: a new session with the hooks of the present one, in its place. 0 or -errno; the parent's
 // session is out of reach either way.
-int pft_store_make_again(const struct pft_settings *settings, const struct pft_place *place);
+int pft_store_make_again(
+	const struct pft_settings *settings, const struct pft_place *place, const char *program);
 
 // Around exec. What was drained by now is all there is; if the program that follows is traced it removes this
 // session, else (`successor` false) it goes now, and with it the safety of what is recorded when exec fails.
