@@ -251,39 +251,58 @@ static void fill_header(struct pft_session *session, const struct pft_settings *
 	session->selectors_bytes = (uint32_t)strlen(session->selectors);
 }
 
+static bool reserve_commits(struct pft_session *session)
+{
+	return pft_pages_reserve(pft_session_commit(session, 0), sizeof(struct pft_commit)) &&
+	       pft_pages_reserve(pft_session_commit(session, 1), sizeof(struct pft_commit));
+}
+
+static struct pft_session *make(
+	const struct pft_settings *settings, const struct pft_place *place, uint32_t threads_max)
+{
+	struct pft_session layout = lay_out(settings, threads_max);
+	struct pft_session *session = map_somewhere(layout.bytes, place);
+
+	if (pft_sys_failed(session))
+		return NULL;
+	*session = layout;
+	if (reserve_commits(session))
+		return session;
+	pft_sys_munmap(session, layout.bytes);
+	pft_store_remove(place);
+	return NULL;
+}
+
 struct pft_session *pft_store_make(
 	const struct pft_settings *settings, const struct pft_place *place, const char *program)
 {
+	struct pft_session *session = NULL;
 	uint32_t threads_max;
 
 	remove_predecessor();
 	// Address space may be limited (RLIMIT_AS): fewer threads can record then.
-	for (threads_max = 4096; threads_max >= 4; threads_max /= 4) {
-		struct pft_session layout = lay_out(settings, threads_max);
-		struct pft_session *session = map_somewhere(layout.bytes, place);
-
-		if (pft_sys_failed(session))
-			continue;
-		*session = layout;
+	for (threads_max = 4096; threads_max >= 4 && !session; threads_max /= 4)
+		session = make(settings, place, threads_max);
+	if (session)
 		fill_header(session, settings, place, program);
-		return session;
-	}
-	pft_log_say("no memory for the session, not tracing", NULL);
-	return NULL;
+	else
+		pft_log_say("no memory for the session, not tracing", NULL);
+	return session;
 }
 
-static uint64_t table_bytes(const struct pft_session *session)
+static bool copy_part(struct pft_session *to, const struct pft_session *from, uint64_t at, uint64_t bytes)
 {
-	return session->strings_at + session->strings_used;
+	if (!pft_pages_reserve((char *)to + at, bytes))
+		return false;
+	memcpy((char *)to + at, (const char *)from + at, bytes);
+	return true;
 }
 
 static int copy_hooks(struct pft_session *to, const struct pft_session *from)
 {
-	uint64_t start = from->hooks_at;
-
-	if (!pft_pages_reserve((char *)to + start, pages(table_bytes(from) - start)))
+	if (!copy_part(to, from, from->hooks_at, from->hooks * sizeof(struct pft_session_hook)) ||
+		!copy_part(to, from, from->strings_at, from->strings_used))
 		return -ENOSPC;
-	memcpy((char *)to + start, (const char *)from + start, table_bytes(from) - start);
 	to->strings_used = from->strings_used;
 	to->hooks = from->hooks;
 	return 0;

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// The pages from `start` on (page-aligned, not in use yet) are there and writable, or false: where the file
-// system is full a store would raise SIGBUS, but madvise fails, and where the kernel does not know the advice
-// (before Linux 5.14) so does a system call that is asked to write there.
+// The pages that hold these bytes are there and writable, or false: where the file system is full a store
+// would raise SIGBUS, but madvise fails, and where the kernel does not know the advice (before Linux 5.14) so
+// does a system call that is asked to write there. What is in them stays as it is.
 bool pft_pages_reserve(void *start, size_t bytes);
 
 #endif

@@ -78,13 +78,38 @@ static bool make_frames(struct pft_seat *seat, size_t stack_bytes)
 	return false;
 }
 
-// A lap over fresh pages costs 80 times one over warm ones, so they are faulted in before the first record.
+// What the session keeps of a thread: both its commit records and its ring. A lap over fresh pages would cost
+// 80 times one over warm ones, so they are faulted in before the first record.
 static bool make_ring(struct pft_seat *seat)
 {
+	uint32_t index = seat->index;
+
 	if (!seat->ring_ready)
-		seat->ring_ready = pft_pages_reserve(
-			pft_session_record(pft_session, seat->index, 0), pft_session->ring_bytes);
+		seat->ring_ready =
+			pft_pages_reserve(pft_commit_thread(pft_session_commit(pft_session, 0), index),
+				sizeof(struct pft_commit_thread)) &&
+			pft_pages_reserve(pft_commit_thread(pft_session_commit(pft_session, 1), index),
+				sizeof(struct pft_commit_thread)) &&
+			pft_pages_reserve(pft_session_record(pft_session, index, 0), pft_session->ring_bytes);
 	return seat->ring_ready;
+}
+
+// The table of threads is reserved as far as it is used.
+static bool has_entry(uint32_t index)
+{
+	static uint32_t ready;
+	static uint32_t ready_in; // process: the table of a forked child is a new one
+
+	if (ready_in != pft_session->pid)
+		ready = 0;
+	ready_in = pft_session->pid;
+	if (index < ready)
+		return true;
+	if (!pft_pages_reserve(pft_session_thread(pft_session, ready),
+		    (index + 1 - ready) * sizeof(struct pft_session_thread)))
+		return false;
+	ready = index + 1;
+	return true;
 }
 
 static uint64_t round_stack(uint64_t bytes)
@@ -99,7 +124,7 @@ struct pft_self *pft_self_take(size_t stack_bytes)
 {
 	uint32_t index;
 
-	for (index = 0; index < pft_session->threads_max && index < SEATS_MAX; index++) {
+	for (index = 0; index < pft_session->threads_max && index < SEATS_MAX && has_entry(index); index++) {
 		struct pft_session_thread *entry = pft_session_thread(pft_session, index);
 		uint32_t state = PFT_THREAD_FREE;
 		struct pft_self *self;
@@ -231,21 +256,27 @@ static bool start_child(void)
 	return pft_aside(pft_forked, stack + sizeof(stack), registers);
 }
 
+static void forget_rings(void)
+{
+	struct pft_self *self;
+	uint32_t index;
+
+	for (index = 0; (self = pft_self_at(index)); index++)
+		pft_self_seat(self)->ring_ready = false;
+}
+
 // In a forked child: the seat is ours as it was, the session is new, and what is open was begun elsewhere.
 static struct pft_self *reattach(struct pft_self *self)
 {
 	struct pft_seat *seat = pft_self_seat(self);
-	struct pft_session_thread *entry;
 
 	pft_self = &gone;
 	if (!start_child())
 		return NULL;
-	entry = pft_session_thread(pft_session, seat->index);
-	entry->state = PFT_THREAD_TAKEN;
-	seat->ring_ready = false;
-	seat->position = 0;
-	if (!make_ring(seat))
+	forget_rings();
+	if (!has_entry(seat->index) || !make_ring(seat))
 		return NULL;
+	pft_session_thread(pft_session, seat->index)->state = PFT_THREAD_TAKEN;
 	pft_self_begin(self, seat->stack_high);
 	return self;
 }
