@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <time.h>
 
@@ -28,6 +29,7 @@ static struct {
 	struct pft_replay *replay;
 	int fd; // of the trace, in the file table of the context that runs
 	uint32_t order; // enum order; written by the app, read by the thread
+	uint32_t opened; // 1: the thread has its file; a futex word
 	uint32_t rounds; // progress, for those who wait
 	uint64_t chores_ns;
 	int error; // the first that writing met
@@ -291,6 +293,8 @@ static void run(void)
 	int error = open_replay();
 
 	note(error);
+	__atomic_store_n(&flusher.opened, 1, __ATOMIC_RELEASE);
+	pft_sys_futex(&flusher.opened, FUTEX_WAKE_PRIVATE, INT_MAX, NULL);
 	if (error)
 		return;
 	work();
@@ -309,6 +313,7 @@ void pft_flusher_prepare(const struct pft_place *place)
 	flusher.replay = NULL;
 	flusher.order = ORDER_RUN;
 	flusher.error = 0;
+	flusher.opened = 0;
 	__atomic_store_n(&pft_flusher_asleep, 0, __ATOMIC_RELAXED);
 	pft_guest_prepare(run);
 }
@@ -329,28 +334,35 @@ static bool await_end(void)
 // By the thread, when it runs; else here.
 static bool carry_out(enum order order)
 {
-	bool ended = true;
-
 	__atomic_store_n(&flusher.order, order, __ATOMIC_SEQ_CST);
-	if (pft_guest_runs()) {
-		pft_ring_wake_flusher();
-		ended = await_end();
-	} else {
-		pft_guest_refuse();
+	if (pft_guest_refuse()) {
 		run();
+		return true;
 	}
-	return ended;
+	pft_ring_wake_flusher();
+	return await_end();
 }
 
 bool pft_flusher_stop(void)
 {
-	bool ended = carry_out(ORDER_STOP);
+	return carry_out(ORDER_STOP);
+}
 
-	if (ended) {
-		__atomic_store_n(&flusher.order, ORDER_RUN, __ATOMIC_SEQ_CST);
-		pft_guest_allow();
-	}
-	return ended;
+void pft_flusher_ready(void)
+{
+	const struct timespec nap = {0, 1000000};
+	unsigned naps;
+
+	pft_guest_want();
+	for (naps = 0; naps < 1000 && !__atomic_load_n(&flusher.opened, __ATOMIC_ACQUIRE); naps++)
+		pft_sys_futex(&flusher.opened, FUTEX_WAIT_PRIVATE, 0, &nap);
+}
+
+void pft_flusher_start(void)
+{
+	flusher.opened = 0;
+	__atomic_store_n(&flusher.order, ORDER_RUN, __ATOMIC_SEQ_CST);
+	pft_guest_allow();
 }
 
 int pft_flusher_finish(struct pft_totals *totals)

@@ -11,9 +11,15 @@
 // Startup, and the start of a forked child: nothing has been written yet. `place` must stay.
 void pft_flusher_prepare(const struct pft_place *place);
 
-// Drains, commits, says the totals so far and ends the thread; the next event starts it again. App context.
-// False when it did not come to its end within bounds (a file system that hangs): it goes on when it can.
+// Starts the thread and waits until it has opened the trace, which it could not later: root or identity are
+// about to change. App context.
+void pft_flusher_ready(void);
+
+// Drains, commits, says the totals so far and ends the thread, around what it would disturb; it stays away
+// until it is allowed to start with the next event. App context. False when it did not come to its end within
+// bounds (a file system that hangs): it goes on when it can.
 bool pft_flusher_stop(void);
+void pft_flusher_start(void);
 
 // The last drain: recording has stopped. Totals and 0, or -errno: the trace is not whole and the session must
 // be kept. App context, once.

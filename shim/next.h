@@ -1,11 +1,31 @@
 // SPDX-License-Identifier: MIT
-// The next definition of a function that we interpose: what dlsym(RTLD_NEXT) would find, read from the
-// loader's list. Any context but hot: no loader lock is taken, no memory allocated, and a second preload
-// behind us is honoured.
+// The next definitions of the functions that we interpose: what dlsym(RTLD_NEXT) would find, read from the
+// loader's list, so no loader lock is taken and a second preload behind us is honoured. They are all looked
+// up at startup: later, a system call could be one too many (seccomp) or memory out of reach (vfork).
 #ifndef PFT_NEXT_H
 #define PFT_NEXT_H
 
-// Never NULL for a function of the C library.
-void *pft_next_function(const char *name);
+#include "shim/objects.h"
+
+// clang-format off
+// Each function of exports.map that has a next one; _exit and _Exit end here.
+#define PFT_INTERPOSED(X) \
+	X(pthread_create) \
+	X(fork) \
+	X(execve) X(execvpe) X(fexecve) X(execveat) X(posix_spawn) X(posix_spawnp) \
+	X(setuid) X(setgid) X(seteuid) X(setegid) X(setreuid) X(setregid) X(setresuid) X(setresgid) \
+	X(setgroups) X(initgroups) X(capset) X(chroot) \
+	X(unshare) X(setns) X(prctl) X(syscall)
+// clang-format on
+
+#define PFT_NEXT_NUMBER(name) PFT_NEXT_##name,
+enum pft_next { PFT_INTERPOSED(PFT_NEXT_NUMBER) PFT_NEXT_COUNT };
+
+// Startup: looks all of them up.
+void pft_next_start(const struct pft_objects *objects);
+
+// The next definition of a function by its number. Any context but hot. Looks all of them up when somebody
+// calls before our startup. NULL for a function that this C library does not have.
+void *pft_next(enum pft_next number);
 
 #endif

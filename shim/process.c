@@ -1,50 +1,27 @@
 // SPDX-License-Identifier: MIT
-// fork, exec, spawn, prctl and _exit, interposed. App context; exec and _exit also in a child of vfork, which
-// runs in its parent's memory: there nothing of ours may change.
+// fork and _exit, interposed: where a process begins and ends. App context, and a child of vfork, which runs
+// in its parent's memory: there nothing of ours may change.
 #include "shim/process.h"
 
-#include <alloca.h>
-#include <errno.h>
-#include <spawn.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "encoder/base/sys_x86_64.h"
-#include "encoder/base/text.h"
 #include "shim/export.h"
-#include "shim/flusher.h"
 #include "shim/hot/self.h"
 #include "shim/next.h"
-#include "shim/settings.h"
-#include "shim/store.h"
 
 void (*pft_process_end)(void);
 
-static const struct pft_place *process_place;
-static char execution_entry[160]; // "PFT_EXECUTION_ID=..."
-
-void pft_process_start(const struct pft_place *place)
+bool pft_process_records(void)
 {
-	struct pft_text text = pft_text_in(execution_entry, sizeof(execution_entry));
-
-	process_place = place;
-	pft_text_add(&text, "PFT_EXECUTION_ID=");
-	pft_text_add(&text, place->execution);
+	return pft_recording == PFT_RECORDING_ON && pft_session->pid == (uint32_t)pft_sys_getpid();
 }
-
-// ---- fork -------------------------------------------------------------------------------------------
 
 PFT_EXPORT pid_t fork(void)
 {
-	static pid_t (*next)(void);
-	pid_t child;
+	pid_t (*next)(void) = pft_next(PFT_NEXT_fork);
+	pid_t child = next();
 
-	if (!next)
-		next = pft_next_function("fork");
-	child = next();
 	// Later would do as well (the wiped block leads here at the first event), but a child without events
 	// is a process of the tree too.
 	if (child == 0 && pft_recording == PFT_RECORDING_ON)
@@ -52,200 +29,9 @@ PFT_EXPORT pid_t fork(void)
 	return child;
 }
 
-// ---- exec -------------------------------------------------------------------------------------------
-
-static bool is_own_process(void)
-{
-	return pft_session && pft_session->pid == (uint32_t)pft_sys_getpid();
-}
-
-static size_t count_of(char *const *list)
-{
-	size_t count = 0;
-
-	while (list && list[count])
-		count++;
-	return count;
-}
-
-// Who records hands its execution on, unless the program says another or none of the tree.
-static bool needs_entry(char *const *environment)
-{
-	return execution_entry[0] && pft_environment_get(environment, "LD_PRELOAD") &&
-	       !pft_environment_get(environment, "PFT_EXECUTION_ID");
-}
-
-static char *const *fill_environment(char **filled, char *const *environment)
-{
-	size_t count = count_of(environment);
-
-	memcpy(filled, environment, count * sizeof(*filled));
-	filled[count] = execution_entry;
-	filled[count + 1] = NULL;
-	return filled;
-}
-
-// On the caller's stack: exec may be called where nothing may be allocated.
-// Everything that was recorded goes into the file: after exec nobody can put it there.
-static void before_exec(char *const *environment)
-{
-	if (pft_recording == PFT_RECORDING_ON && is_own_process() && pft_flusher_stop())
-		pft_store_finish(process_place, pft_environment_get(environment, "LD_PRELOAD") != NULL);
-}
-
-// exec has failed: recording goes on.
-static int after_exec(int result)
-{
-	if (pft_recording == PFT_RECORDING_ON && is_own_process())
-		pft_store_resume();
-	return result;
-}
-
-#define WITH_EXECUTION(environment)                                                                          \
-	(needs_entry(environment) ? fill_environment(alloca((count_of(environment) + 2) * sizeof(char *)),   \
-					    environment)                                                     \
-				  : (environment))
-
-PFT_EXPORT int execve(const char *path, char *const arguments[], char *const environment[])
-{
-	int (*next)(const char *, char *const *, char *const *) = pft_next_function("execve");
-
-	before_exec(environment);
-	return after_exec(next(path, arguments, WITH_EXECUTION(environment)));
-}
-
-PFT_EXPORT int execvpe(const char *file, char *const arguments[], char *const environment[])
-{
-	int (*next)(const char *, char *const *, char *const *) = pft_next_function("execvpe");
-
-	before_exec(environment);
-	return after_exec(next(file, arguments, WITH_EXECUTION(environment)));
-}
-
-PFT_EXPORT int fexecve(int fd, char *const arguments[], char *const environment[])
-{
-	int (*next)(int, char *const *, char *const *) = pft_next_function("fexecve");
-
-	before_exec(environment);
-	return after_exec(next(fd, arguments, WITH_EXECUTION(environment)));
-}
-
-PFT_EXPORT int execveat(
-	int directory, const char *path, char *const arguments[], char *const environment[], int flags)
-{
-	int (*next)(int, const char *, char *const *, char *const *, int) = pft_next_function("execveat");
-
-	before_exec(environment);
-	return after_exec(next(directory, path, arguments, WITH_EXECUTION(environment), flags));
-}
-
-PFT_EXPORT int execv(const char *path, char *const arguments[])
-{
-	return execve(path, arguments, environ);
-}
-
-PFT_EXPORT int execvp(const char *file, char *const arguments[])
-{
-	return execvpe(file, arguments, environ);
-}
-
-static size_t count_arguments(va_list list)
-{
-	size_t count = 1;
-
-	while (va_arg(list, char *))
-		count++;
-	return count;
-}
-
-// Arguments up to and with the NULL that ends them.
-static void take_arguments(char **taken, const char *first, va_list list)
-{
-	*taken = (char *)first;
-	while (*taken++)
-		*taken = va_arg(list, char *);
-}
-
-#define TAKE_ARGUMENTS(arguments, list, first)                                                               \
-	va_list list;                                                                                        \
-	char **arguments;                                                                                    \
-	va_start(list, first);                                                                               \
-	arguments = alloca((count_arguments(list) + 1) * sizeof(char *));                                    \
-	va_end(list);                                                                                        \
-	va_start(list, first);                                                                               \
-	take_arguments(arguments, first, list)
-
-PFT_EXPORT int execl(const char *path, const char *first, ...)
-{
-	TAKE_ARGUMENTS(arguments, list, first);
-	va_end(list);
-	return execve(path, arguments, environ);
-}
-
-PFT_EXPORT int execlp(const char *file, const char *first, ...)
-{
-	TAKE_ARGUMENTS(arguments, list, first);
-	va_end(list);
-	return execvpe(file, arguments, environ);
-}
-
-PFT_EXPORT int execle(const char *path, const char *first, ...)
-{
-	char *const *environment;
-	TAKE_ARGUMENTS(arguments, list, first);
-	environment = va_arg(list, char *const *);
-	va_end(list);
-	return execve(path, arguments, environment);
-}
-
-// ---- spawn ------------------------------------------------------------------------------------------
-
-typedef int spawn_function(pid_t *, const char *, const posix_spawn_file_actions_t *,
-	const posix_spawnattr_t *, char *const *, char *const *);
-
-PFT_EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
-	const posix_spawnattr_t *attributes, char *const arguments[], char *const environment[])
-{
-	spawn_function *next = pft_next_function("posix_spawn");
-
-	return next(pid, path, actions, attributes, arguments, WITH_EXECUTION(environment));
-}
-
-PFT_EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
-	const posix_spawnattr_t *attributes, char *const arguments[], char *const environment[])
-{
-	spawn_function *next = pft_next_function("posix_spawnp");
-
-	return next(pid, file, actions, attributes, arguments, WITH_EXECUTION(environment));
-}
-
-// ---- prctl ------------------------------------------------------------------------------------------
-
-// Under seccomp the kernel may kill for any system call of ours, and in strict mode for reading the
-// time-stamp counter as well (Linux, seccomp_assign_mode): recording ends before, with everything in the
-// file.
-PFT_EXPORT int prctl(int option, ...)
-{
-	int (*next)(int, ...) = pft_next_function("prctl");
-	unsigned long a, b, c, d;
-	va_list list;
-
-	va_start(list, option);
-	a = va_arg(list, unsigned long);
-	b = va_arg(list, unsigned long);
-	c = va_arg(list, unsigned long);
-	d = va_arg(list, unsigned long);
-	va_end(list);
-	if (option == PR_SET_SECCOMP && pft_process_end && is_own_process())
-		pft_process_end();
-	return next(option, a, b, c, d);
-}
-
-// ---- _exit ------------------------------------------------------------------------------------------
-
 PFT_EXPORT void _exit(int status)
 {
-	if (pft_process_end && is_own_process())
+	if (pft_process_records())
 		pft_process_end();
 	for (;;)
 		pft_sys1(SYS_exit_group, status);

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: MIT
-// What must happen around fork, exec and the ends of a process. App context.
+// What must happen around fork, exec, the ends of a process, and what it gives up. App context.
 #ifndef PFT_PROCESS_H
 #define PFT_PROCESS_H
 
+#include <stdbool.h>
+
 #include "shim/place.h"
 
-// Startup. The execution of `place`, which must stay, is handed to the programs that this one executes.
-void pft_process_start(const struct pft_place *place);
+// Whether this process records, and is no child of vfork in the memory of one that does.
+bool pft_process_records(void);
 
-// The end of recording, whichever way it comes; the first caller does it. Set by shim.c.
+// The end of recording, whichever way it comes; the first caller does it. Set at startup.
 extern void (*pft_process_end)(void);
+
+// Startup. The execution of `place`, which must stay, is handed to the programs that this one executes.
+void pft_exec_start(const struct pft_place *place);
 
 #endif

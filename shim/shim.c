@@ -11,8 +11,10 @@
 #include "shim/flusher.h"
 #include "shim/hooks.h"
 #include "shim/hot/clock.h"
+#include "shim/hot/guest.h"
 #include "shim/hot/self.h"
 #include "shim/log.h"
+#include "shim/next.h"
 #include "shim/objects.h"
 #include "shim/place.h"
 #include "shim/process.h"
@@ -57,8 +59,11 @@ static void end_recording(void)
 		    &pft_recording, &on, PFT_RECORDING_STOPPED, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 		return;
 	error = pft_flusher_finish(&totals);
+	if (pft_guest_error())
+		pft_log_verbose(
+			"the flusher could not be started: ", pft_log_reason(pft_guest_error()), NULL);
 	if (error) {
-		pft_log_say("the trace is not complete: ", place.trace, ": ", strerrordesc_np(-error), NULL);
+		pft_log_say("the trace is not complete: ", place.trace, ": ", pft_log_reason(error), NULL);
 		return;
 	}
 	pft_store_remove(&place);
@@ -152,6 +157,7 @@ static int start_session(char *const *environment, struct pft_arena *arena)
 
 	if (error)
 		return error;
+	pft_next_start(&objects);
 	start_clock(&objects);
 	error = make_place();
 	if (error)
@@ -188,7 +194,7 @@ static void __attribute__((constructor)) start(int count, char **arguments, char
 		return;
 	pft_flusher_prepare(&place);
 	pft_process_end = end_recording;
-	pft_process_start(&place);
+	pft_exec_start(&place);
 	__cxa_at_quick_exit(end_last, NULL);
 	pft_recording = PFT_RECORDING_ON;
 	pft_threads_start();

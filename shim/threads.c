@@ -19,8 +19,6 @@ extern void *__libc_stack_end; // ld.so: the stack pointer that the program was 
 static pthread_key_t end_key;
 static bool has_end_key;
 
-static int (*next_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-
 // Destructors run in rounds as long as values are left (pthread_key_create(3)); ours goes in the last one, so
 // that what other destructors call is recorded.
 static void end_in_last_round(void *round)
@@ -73,18 +71,18 @@ static size_t stack_size(const pthread_attr_t *attributes)
 PFT_EXPORT int pthread_create(
 	pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument)
 {
+	int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
+		pft_next(PFT_NEXT_pthread_create);
 	struct pft_self *seat = NULL;
 	int error;
 
-	if (!next_create)
-		next_create = pft_next_function("pthread_create");
 	if (pft_recording == PFT_RECORDING_ON)
 		seat = pft_self_take(stack_size(attributes));
 	if (!seat)
-		return next_create(thread, attributes, start, argument);
+		return next(thread, attributes, start, argument);
 	pft_self_seat(seat)->start = start;
 	pft_self_seat(seat)->argument = argument;
-	error = next_create(thread, attributes, run_thread, seat);
+	error = next(thread, attributes, run_thread, seat);
 	if (error)
 		pft_self_give_back(seat);
 	return error;

@@ -23,9 +23,11 @@
 
 long pft_guest_clone(unsigned long flags, void *stack, uint32_t *tid, void *tls, void (*run)(void));
 
+enum life { IDLE, STARTED, AWAY };
+
+static uint32_t life; // enum life; who moves it from IDLE starts the thread, or keeps it from starting
 static char *memory;
 static uint32_t thread; // its id; the kernel clears it and wakes us when it ends (CLONE_CHILD_CLEARTID)
-static uint32_t wanted; // somebody has started it, or nobody shall
 static int start_error;
 static void (*body)(void);
 
@@ -97,19 +99,25 @@ void pft_guest_prepare(void (*run)(void))
 {
 	body = run;
 	thread = 0;
-	start_error = 0;
-	__atomic_store_n(&wanted, 0, __ATOMIC_RELEASE);
+	pft_guest_allow();
+}
+
+static bool move_life(uint32_t from, uint32_t to)
+{
+	return __atomic_compare_exchange_n(&life, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
 void pft_guest_want(void)
 {
 	long result;
 
-	if (__atomic_load_n(&wanted, __ATOMIC_RELAXED) || __atomic_exchange_n(&wanted, 1, __ATOMIC_ACQ_REL))
+	if (__atomic_load_n(&life, __ATOMIC_RELAXED) != IDLE || !move_life(IDLE, STARTED))
 		return;
 	result = start();
-	if (result < 0)
-		start_error = (int)result;
+	if (result >= 0)
+		return;
+	start_error = (int)result;
+	__atomic_store_n(&life, AWAY, __ATOMIC_RELEASE);
 }
 
 int pft_guest_error(void)
@@ -117,32 +125,38 @@ int pft_guest_error(void)
 	return start_error;
 }
 
-bool pft_guest_runs(void)
+static bool has_thread(void)
 {
 	return __atomic_load_n(&thread, __ATOMIC_ACQUIRE) != 0;
+}
+
+bool pft_guest_refuse(void)
+{
+	if (move_life(IDLE, AWAY))
+		return true;
+	// Somebody may be about to start it: its id tells that he has.
+	while (__atomic_load_n(&life, __ATOMIC_ACQUIRE) == STARTED && !has_thread())
+		__builtin_ia32_pause();
+	return __atomic_load_n(&life, __ATOMIC_ACQUIRE) == AWAY;
 }
 
 bool pft_guest_join(uint64_t ns)
 {
 	const struct timespec nap = {0, 20000000};
 	uint64_t start_ns = pft_clock_ns(CLOCK_MONOTONIC);
-	uint32_t tid;
 
-	while ((tid = __atomic_load_n(&thread, __ATOMIC_ACQUIRE)) != 0) {
+	while (has_thread()) {
 		if (pft_clock_ns(CLOCK_MONOTONIC) - start_ns > ns)
 			return false;
 		// The kernel wakes with a shared futex (mm_release): not FUTEX_PRIVATE.
-		pft_sys_futex(&thread, FUTEX_WAIT, tid, &nap);
+		pft_sys_futex(&thread, FUTEX_WAIT, __atomic_load_n(&thread, __ATOMIC_RELAXED), &nap);
 	}
+	__atomic_store_n(&life, AWAY, __ATOMIC_RELEASE);
 	return true;
-}
-
-void pft_guest_refuse(void)
-{
-	__atomic_store_n(&wanted, 1, __ATOMIC_RELAXED);
 }
 
 void pft_guest_allow(void)
 {
-	__atomic_store_n(&wanted, 0, __ATOMIC_RELEASE);
+	start_error = 0;
+	__atomic_store_n(&life, IDLE, __ATOMIC_RELEASE);
 }

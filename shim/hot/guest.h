@@ -15,17 +15,16 @@ void pft_guest_prepare(void (*run)(void));
 // It is to run; cheap when it does. Hot context.
 void pft_guest_want(void);
 
-// App context, from here on. 0, or -errno when it could not be started; then want tries no more.
+// App context, from here on. 0, or -errno when it could not be started: wanting it does nothing more.
 int pft_guest_error(void);
 
-// Whether it runs.
-bool pft_guest_runs(void);
-
-// Waits up to `ns` for its end. True when it has ended; it starts again when it is allowed and wanted.
+// Waits up to `ns` for its end. True when it has ended; it does not start again until it is allowed to.
 bool pft_guest_join(uint64_t ns);
 
-// Whether wanting it starts it. It does after pft_guest_prepare.
-void pft_guest_refuse(void);
+// Keeps it from starting. True when it does not run; false when it does, and goes on.
+bool pft_guest_refuse(void);
+
+// Wanting it starts it (again).
 void pft_guest_allow(void);
 
 #endif
