@@ -20,7 +20,7 @@
 // Only for the thread that holds `inside`; handed over by its acquire and release.
 static struct pft_arena *arena_now;
 static char *stack; // mapped at the first run and kept
-static bool inside;
+static uint32_t inside; // pid of the process whose thread it is: a fork may copy it
 
 static bool stack_map(void)
 {
@@ -53,9 +53,12 @@ static void call_on_stack(char *top, void (*work)(void *context), void *context)
 
 bool pft_libiberty_run(struct pft_arena *arena, void (*work)(void *context), void *context)
 {
+	uint32_t self = (uint32_t)pft_sys_getpid();
+	uint32_t other = __atomic_load_n(&inside, __ATOMIC_RELAXED);
 	bool ready;
 
-	if (__atomic_exchange_n(&inside, true, __ATOMIC_ACQUIRE))
+	if (other == self || !__atomic_compare_exchange_n(
+				     &inside, &other, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return false;
 	ready = stack_map();
 	if (ready) {
@@ -63,7 +66,7 @@ bool pft_libiberty_run(struct pft_arena *arena, void (*work)(void *context), voi
 		call_on_stack(stack + STACK_BYTES, work, context);
 		arena_now = NULL;
 	}
-	__atomic_store_n(&inside, false, __ATOMIC_RELEASE);
+	__atomic_store_n(&inside, 0, __ATOMIC_RELEASE);
 	return ready;
 }
 

@@ -162,8 +162,11 @@ uint32_t pft_replay_tail(const struct pft_replay *replay, uint32_t index)
 
 struct pft_totals pft_replay_totals(const struct pft_replay *replay)
 {
+	uint64_t unseated = __atomic_load_n(&replay->shared.session->unseated, __ATOMIC_RELAXED);
 	struct pft_totals sum = replay->ended.events;
 
+	sum.produced += unseated;
+	sum.dropped += unseated;
 	for (uint32_t i = 0; i < replay->lanes_used; i++) {
 		struct pft_totals totals = pft_lane_totals(&replay->lanes[i]);
 

@@ -140,6 +140,11 @@ struct pft_commit {
 
 // ---- header -----------------------------------------------------------------------------------------
 
+enum pft_mode { PFT_MODE_OFF, PFT_MODE_USER, PFT_MODE_DEV };
+
+// What a thread does when its ring is full.
+enum pft_overflow { PFT_OVERFLOW_WAIT, PFT_OVERFLOW_DROP, PFT_OVERFLOW_OVERWRITE };
+
 enum pft_clock {
 	PFT_CLOCK_TSC, // ticks of the time-stamp counter
 	PFT_CLOCK_MONOTONIC, // nanoseconds of CLOCK_MONOTONIC
@@ -154,8 +159,8 @@ struct pft_session {
 	uint64_t bytes; // of the whole mapping
 	uint32_t pid;
 	uint32_t parent_pid;
-	uint32_t mode; // 1 user, 2 dev
-	uint32_t overflow; // 0 wait, 1 drop, 2 overwrite
+	uint32_t mode; // enum pft_mode
+	uint32_t overflow; // enum pft_overflow
 	uint64_t ring_bytes; // a power of two
 	uint64_t min_duration_ns;
 	uint64_t max_depth; // 0: none
@@ -164,6 +169,7 @@ struct pft_session {
 	uint32_t strings_used; // bytes; offset 0 holds an empty string
 	uint32_t strings_bytes; // room
 	uint64_t hooks_at, strings_at, threads_at, commit_at[2], commit_bytes, rings_at;
+	uint64_t unseated; // events of threads that found no place here
 	uint64_t serials; // thread serial numbers given out
 	uint64_t finished; // nothing is missing in the trace: the file of this session may go
 	uint64_t generation; // commit[generation & 1] is the whole one

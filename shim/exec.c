@@ -52,7 +52,8 @@ static char *const *fill_environment(char **filled, char *const *environment)
 {
 	size_t count = count_of(environment);
 
-	memcpy(filled, environment, count * sizeof(*filled));
+	if (count)
+		memcpy(filled, environment, count * sizeof(*filled));
 	filled[count] = execution_entry;
 	filled[count + 1] = NULL;
 	return filled;
@@ -60,16 +61,18 @@ static char *const *fill_environment(char **filled, char *const *environment)
 
 // On the caller's stack: exec may be called where nothing may be allocated.
 // Everything that was recorded goes into the file: after exec nobody can put it there.
-static void before_exec(char *const *environment)
+static bool before_exec(char *const *environment)
 {
-	if (pft_process_records() && pft_flusher_stop())
-		pft_store_finish(exec_place, pft_environment_get(environment, "LD_PRELOAD") != NULL);
+	if (!pft_process_records() || !pft_flusher_stop())
+		return false;
+	pft_store_finish(exec_place, pft_environment_get(environment, "LD_PRELOAD") != NULL);
+	return true;
 }
 
 // exec has failed: recording goes on.
-static int after_exec(int result)
+static int after_exec(bool was_here, int result)
 {
-	if (pft_process_records()) {
+	if (was_here) {
 		pft_store_resume();
 		pft_flusher_start();
 	}
@@ -84,34 +87,34 @@ static int after_exec(int result)
 PFT_EXPORT int execve(const char *path, char *const arguments[], char *const environment[])
 {
 	int (*next)(const char *, char *const *, char *const *) = pft_next(PFT_NEXT_execve);
+	bool was_here = before_exec(environment);
 
-	before_exec(environment);
-	return after_exec(next(path, arguments, WITH_EXECUTION(environment)));
+	return after_exec(was_here, next(path, arguments, WITH_EXECUTION(environment)));
 }
 
 PFT_EXPORT int execvpe(const char *file, char *const arguments[], char *const environment[])
 {
 	int (*next)(const char *, char *const *, char *const *) = pft_next(PFT_NEXT_execvpe);
+	bool was_here = before_exec(environment);
 
-	before_exec(environment);
-	return after_exec(next(file, arguments, WITH_EXECUTION(environment)));
+	return after_exec(was_here, next(file, arguments, WITH_EXECUTION(environment)));
 }
 
 PFT_EXPORT int fexecve(int fd, char *const arguments[], char *const environment[])
 {
 	int (*next)(int, char *const *, char *const *) = pft_next(PFT_NEXT_fexecve);
+	bool was_here = before_exec(environment);
 
-	before_exec(environment);
-	return after_exec(next(fd, arguments, WITH_EXECUTION(environment)));
+	return after_exec(was_here, next(fd, arguments, WITH_EXECUTION(environment)));
 }
 
 PFT_EXPORT int execveat(
 	int directory, const char *path, char *const arguments[], char *const environment[], int flags)
 {
 	int (*next)(int, const char *, char *const *, char *const *, int) = pft_next(PFT_NEXT_execveat);
+	bool was_here = before_exec(environment);
 
-	before_exec(environment);
-	return after_exec(next(directory, path, arguments, WITH_EXECUTION(environment), flags));
+	return after_exec(was_here, next(directory, path, arguments, WITH_EXECUTION(environment), flags));
 }
 
 PFT_EXPORT int execv(const char *path, char *const arguments[])
@@ -124,11 +127,11 @@ PFT_EXPORT int execvp(const char *file, char *const arguments[])
 	return execvpe(file, arguments, environ);
 }
 
-static size_t count_arguments(va_list list)
+static size_t count_arguments(const char *first, va_list list)
 {
-	size_t count = 1;
+	size_t count = 1; // the NULL
 
-	while (va_arg(list, char *))
+	for (; first; first = va_arg(list, char *))
 		count++;
 	return count;
 }
@@ -145,7 +148,7 @@ static void take_arguments(char **taken, const char *first, va_list list)
 	va_list list;                                                                                        \
 	char **arguments;                                                                                    \
 	va_start(list, first);                                                                               \
-	arguments = alloca((count_arguments(list) + 1) * sizeof(char *));                                    \
+	arguments = alloca(count_arguments(first, list) * sizeof(char *));                                   \
 	va_end(list);                                                                                        \
 	va_start(list, first);                                                                               \
 	take_arguments(arguments, first, list)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The flusher's life, and draining rings into encoder verbs: the only file that knows both sides. Flusher
-// context, but for the verbs of flusher.h. The rule of each round: drain, commit, and only then give room
-// back.
+// The flusher's life: its thread's loop, and the verbs by which the program's threads stop it, start it and
+// let it finish. Flusher context, but for the verbs.
 #include "shim/flusher.h"
 
 #include <errno.h>
@@ -11,35 +10,44 @@
 #include <time.h>
 
 #include "encoder/base/sys_x86_64.h"
-#include "encoder/base/text.h"
 #include "encoder/replay.h"
-#include "shim/hot/guest.h"
 #include "shim/hot/clock.h"
+#include "shim/hot/guest.h"
 #include "shim/hot/ring.h"
 #include "shim/hot/self.h"
+#include "shim/round.h"
 
 #define NAP_NS 100000000u // between two rounds while there is work
 #define CHORES_NS UINT64_C(1000000000) // between two looks at names and dead threads
-#define STUCK_NS UINT64_C(3000000000) // without progress, at exit
+#define STUCK_NS UINT64_C(3000000000) // without progress, for those who wait
+#define OUT_OF_THE_WAY 700 // descriptors from here on are few programs' usual ones
 
-enum order { ORDER_RUN, ORDER_STOP, ORDER_FINISH };
+enum order { ORDER_RUN, ORDER_FOLLOW, ORDER_STOP, ORDER_FINISH };
+
+#define GROUPS_MAX 65536 // NGROUPS_MAX
+
+// Who the program's thread has become.
+static struct {
+	uid_t user[3], group[3]; // real, effective, saved
+	long group_count;
+	gid_t groups[GROUPS_MAX];
+	const void *capabilities[2]; // arguments of capset, or NULL
+} identity;
 
 static struct {
 	const struct pft_place *place;
 	struct pft_replay *replay;
 	int fd; // of the trace, in the file table of the context that runs
-	uint32_t order; // enum order; written by the app, read by the thread
+	int handed_fd; // that the thread shall go on with, or -1
+	uint32_t verb; // 1: a verb is being carried out; a futex word
+	uint32_t order; // enum order; written by a verb, read by the thread
 	uint32_t opened; // 1: the thread has its file; a futex word
-	uint32_t rounds; // progress, for those who wait
+	uint32_t progress; // for those who wait
+	uint32_t finished; // 1: the last drain is done
 	uint64_t chores_ns;
 	int error; // the first that writing met
 	struct pft_totals totals;
 } flusher;
-
-static struct pft_clocks clocks_of(const struct pft_clock_reading *now)
-{
-	return (struct pft_clocks){now->boot_ns, now->monotonic_ns, now->real_ns};
-}
 
 static void note(int error)
 {
@@ -47,130 +55,12 @@ static void note(int error)
 		flusher.error = error;
 }
 
-// ---- a round ----------------------------------------------------------------------------------------
-
-static void give_room_back(struct pft_self *self, uint32_t tail)
+static bool drain(bool last)
 {
-	__atomic_store_n(&self->tail, tail, __ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&self->waiting, __ATOMIC_SEQ_CST))
-		pft_sys_futex(&self->tail, FUTEX_WAKE_PRIVATE, 1, NULL);
-}
+	int result = pft_round_drain(flusher.replay, last, &flusher.progress);
 
-static void free_seat(struct pft_session_thread *entry, uint32_t index)
-{
-	pft_replay_end(flusher.replay, index);
-	note(pft_replay_commit(flusher.replay));
-	__atomic_store_n(&entry->state, PFT_THREAD_FREE, __ATOMIC_RELEASE);
-}
-
-// True when there was something to drain.
-static bool drain_thread(struct pft_self *self, uint32_t index)
-{
-	struct pft_session_thread *entry = pft_session_thread(pft_session, index);
-	uint32_t state = __atomic_load_n(&entry->state, __ATOMIC_ACQUIRE);
-	uint32_t head;
-
-	if (state != PFT_THREAD_LIVE && state != PFT_THREAD_ENDED)
-		return false;
-	head = state == PFT_THREAD_ENDED ? pft_self_seat(self)->position
-					 : pft_head_position(__atomic_load_n(&self->head, __ATOMIC_ACQUIRE));
-	pft_replay_drain(flusher.replay, index, head);
-	if (state == PFT_THREAD_ENDED) {
-		free_seat(entry, index);
-		return true;
-	}
-	if (head == __atomic_load_n(&self->tail, __ATOMIC_RELAXED))
-		return false;
-	note(pft_replay_commit(flusher.replay));
-	give_room_back(self, pft_replay_tail(flusher.replay, index));
-	return true;
-}
-
-static bool is_flight_recorder(void)
-{
-	return pft_session->overflow == 2;
-}
-
-// In overwrite mode the rings are the record: only threads that have ended are drained before the end.
-static bool is_due(uint32_t index, bool last)
-{
-	uint32_t state = __atomic_load_n(&pft_session_thread(pft_session, index)->state, __ATOMIC_ACQUIRE);
-
-	return last || !is_flight_recorder() || state == PFT_THREAD_ENDED;
-}
-
-static bool drain_all(bool last)
-{
-	struct pft_self *self;
-	bool any = false;
-	uint32_t index;
-
-	for (index = 0; (self = pft_self_at(index)); index++)
-		if (is_due(index, last))
-			any |= drain_thread(self, index);
-	__atomic_add_fetch(&flusher.rounds, 1, __ATOMIC_RELAXED);
-	return any;
-}
-
-// ---- chores -----------------------------------------------------------------------------------------
-
-static void renew_clocks(void)
-{
-	struct pft_clock_reading now = pft_clock_read();
-
-	pft_replay_clocks(flusher.replay, now.ticks, clocks_of(&now));
-}
-
-// The kernel knows a thread's name however the program set it.
-static void refresh_name(struct pft_session_thread *entry)
-{
-	char path[64];
-	struct pft_text text = pft_text_in(path, sizeof(path));
-	long fd, size;
-
-	pft_text_add(&text, "/proc/self/task/");
-	pft_text_add_number(&text, entry->tid);
-	pft_text_add(&text, "/comm");
-	fd = pft_sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-	if (fd < 0)
-		return;
-	if (pft_session_name_begin(entry)) {
-		size = pft_sys_read((int)fd, entry->name, sizeof(entry->name));
-		if (size > 0)
-			entry->name[size - 1] = '\0'; // the newline
-		pft_session_name_end(entry);
-	}
-	pft_sys_close((int)fd);
-}
-
-// A thread that nobody announced does not say when it ends either.
-static bool is_gone(const struct pft_session_thread *entry)
-{
-	return pft_sys3(SYS_tgkill, pft_session->pid, entry->tid, 0) == -ESRCH;
-}
-
-static void bury(struct pft_self *self, struct pft_session_thread *entry)
-{
-	entry->end_ticks = pft_clock_ticks();
-	pft_self_seat(self)->position = pft_head_position(__atomic_load_n(&self->head, __ATOMIC_ACQUIRE));
-	__atomic_store_n(&entry->state, PFT_THREAD_ENDED, __ATOMIC_RELEASE);
-}
-
-static void look_after_threads(void)
-{
-	struct pft_self *self;
-	uint32_t index;
-
-	for (index = 0; (self = pft_self_at(index)); index++) {
-		struct pft_session_thread *entry = pft_session_thread(pft_session, index);
-
-		if (__atomic_load_n(&entry->state, __ATOMIC_ACQUIRE) != PFT_THREAD_LIVE)
-			continue;
-		if (is_gone(entry))
-			bury(self, entry);
-		else
-			refresh_name(entry);
-	}
+	note(result);
+	return result != 0;
 }
 
 static void do_chores(bool now)
@@ -180,95 +70,78 @@ static void do_chores(bool now)
 	if (!now && now_ns - flusher.chores_ns < CHORES_NS)
 		return;
 	flusher.chores_ns = now_ns;
-	look_after_threads();
+	pft_round_look_after_threads();
 }
 
 // ---- sleeping ---------------------------------------------------------------------------------------
-
-// Every thread's next event shall take the slow path, where it sees that we sleep. No fence is needed on
-// the hot path: one more look after a nap sees what was recorded before the limits were seen.
-static void arm(void)
-{
-	struct pft_self *self;
-	uint32_t index;
-
-	for (index = 0; (self = pft_self_at(index)); index++) {
-		uint32_t head = pft_head_position(__atomic_load_n(&self->head, __ATOMIC_RELAXED));
-
-		__atomic_store_n(&self->begin_limit, head, __ATOMIC_SEQ_CST);
-		__atomic_store_n(&self->end_limit, head, __ATOMIC_SEQ_CST);
-	}
-}
 
 static bool has_order(void)
 {
 	return __atomic_load_n(&flusher.order, __ATOMIC_SEQ_CST) != ORDER_RUN;
 }
 
-static bool is_waited_for(void)
-{
-	struct pft_self *self;
-	uint32_t index;
-
-	for (index = 0; (self = pft_self_at(index)); index++)
-		if (__atomic_load_n(&self->waiting, __ATOMIC_SEQ_CST))
-			return true;
-	return false;
-}
-
-// Who wants us sets his word, then looks whether we sleep; we say that we sleep, then look at the words.
-static void sleep_for(const struct timespec *time)
+// Who wants us sets his word, then looks whether we sleep; we say that we sleep, then look at the words. True
+// when somebody woke us.
+static bool sleep_for(const struct timespec *time)
 {
 	__atomic_store_n(&pft_flusher_asleep, 1, __ATOMIC_SEQ_CST);
-	if (!has_order() && !is_waited_for())
-		pft_sys_futex(&pft_flusher_asleep, FUTEX_WAIT_PRIVATE, 1, time);
-	__atomic_store_n(&pft_flusher_asleep, 0, __ATOMIC_SEQ_CST);
+	if (has_order() || pft_round_is_waited_for())
+		return true;
+	pft_sys_futex(&pft_flusher_asleep, FUTEX_WAIT_PRIVATE, 1, time);
+	return __atomic_exchange_n(&pft_flusher_asleep, 0, __ATOMIC_SEQ_CST) == 0;
 }
 
-// One nap, and when nothing happened in it, and nothing in the nap after the threads were armed, for as long
-// as nothing happens.
-static void rest(unsigned idle_rounds)
+// A nap after each round. After a round without events the threads are armed before it; when that nap runs
+// out and the round behind it finds nothing either, there is no need to wake up until somebody wakes us.
+static unsigned rest(unsigned idle_rounds)
 {
 	const struct timespec nap = {0, NAP_NS};
 
 	if (idle_rounds == 1)
-		arm();
-	sleep_for(idle_rounds < 2 ? &nap : NULL);
+		pft_round_arm();
+	return sleep_for(idle_rounds < 2 ? &nap : NULL) ? 0 : idle_rounds;
 }
 
-// ---- life -------------------------------------------------------------------------------------------
+// ---- the thread -------------------------------------------------------------------------------------
+
+static int open_file(void)
+{
+	flusher.fd = flusher.handed_fd >= 0 ? flusher.handed_fd : pft_place_open(flusher.place);
+	return flusher.fd < 0 ? flusher.fd : 0;
+}
 
 static int open_replay(void)
 {
 	struct pft_clock_reading now = pft_clock_read();
-	long fd = pft_place_open(flusher.place);
+	struct pft_clocks clocks = {now.boot_ns, now.monotonic_ns, now.real_ns};
+	int error = open_file();
 
-	if (fd < 0)
-		return (int)fd;
-	flusher.fd = (int)fd;
+	if (error)
+		return error;
 	if (flusher.replay)
 		pft_replay_reopen(flusher.replay, flusher.fd);
 	else
-		flusher.replay = pft_replay_open(pft_session, flusher.fd, clocks_of(&now));
+		flusher.replay = pft_replay_open(pft_session, flusher.fd, clocks);
 	return flusher.replay ? 0 : -ENOMEM;
 }
 
 static void finish(void)
 {
 	do_chores(true);
-	arm();
-	renew_clocks();
-	drain_all(true);
+	pft_round_arm();
+	pft_round_renew_clocks(flusher.replay);
+	drain(true);
 	note(pft_replay_close(flusher.replay, &flusher.totals));
 	flusher.replay = NULL;
+	__atomic_store_n(&flusher.finished, 1, __ATOMIC_RELEASE);
 }
 
 // Complete as far as it goes: the program may be about to exec.
 static void pause_trace(void)
 {
 	do_chores(true);
-	renew_clocks();
-	drain_all(true);
+	pft_round_renew_clocks(flusher.replay);
+	drain(true);
 	pft_replay_say_totals(flusher.replay);
 	note(pft_replay_commit(flusher.replay));
 }
@@ -278,14 +151,30 @@ static void work(void)
 	unsigned idle_rounds = 0;
 
 	while (!has_order()) {
-		renew_clocks();
+		pft_round_renew_clocks(flusher.replay);
 		do_chores(false);
-		if (drain_all(false))
-			idle_rounds = 0;
-		else
-			idle_rounds++;
-		rest(idle_rounds);
+		idle_rounds = drain(false) ? 0 : idle_rounds + 1;
+		idle_rounds = rest(idle_rounds);
 	}
+}
+
+static void set_word(uint32_t *word, uint32_t value)
+{
+	__atomic_store_n(word, value, __ATOMIC_SEQ_CST);
+	pft_sys_futex(word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL);
+}
+
+// In the order in which each step is still allowed.
+static void follow(void)
+{
+	if (identity.capabilities[0]) {
+		pft_sys2(SYS_capset, identity.capabilities[0], identity.capabilities[1]);
+	} else {
+		pft_sys2(SYS_setgroups, identity.group_count, identity.groups);
+		pft_sys3(SYS_setresgid, identity.group[0], identity.group[1], identity.group[2]);
+		pft_sys3(SYS_setresuid, identity.user[0], identity.user[1], identity.user[2]);
+	}
+	set_word(&flusher.order, ORDER_RUN);
 }
 
 static void run(void)
@@ -293,11 +182,11 @@ static void run(void)
 	int error = open_replay();
 
 	note(error);
-	__atomic_store_n(&flusher.opened, 1, __ATOMIC_RELEASE);
-	pft_sys_futex(&flusher.opened, FUTEX_WAKE_PRIVATE, INT_MAX, NULL);
+	set_word(&flusher.opened, 1);
 	if (error)
 		return;
-	work();
+	for (work(); flusher.order == ORDER_FOLLOW; work())
+		follow();
 	if (flusher.order == ORDER_FINISH)
 		finish();
 	else
@@ -311,23 +200,60 @@ void pft_flusher_prepare(const struct pft_place *place)
 {
 	flusher.place = place;
 	flusher.replay = NULL;
+	flusher.handed_fd = -1;
+	flusher.verb = 0;
 	flusher.order = ORDER_RUN;
-	flusher.error = 0;
 	flusher.opened = 0;
+	flusher.finished = 0;
+	flusher.error = 0;
 	__atomic_store_n(&pft_flusher_asleep, 0, __ATOMIC_RELAXED);
 	pft_guest_prepare(run);
+}
+
+// Sleeps until the word is `value`, within bounds.
+static bool await(uint32_t *word, uint32_t value)
+{
+	const struct timespec nap = {0, 10000000};
+	uint64_t start_ns = pft_clock_ns(CLOCK_MONOTONIC);
+	uint32_t found;
+
+	while ((found = __atomic_load_n(word, __ATOMIC_ACQUIRE)) != value) {
+		if (pft_clock_ns(CLOCK_MONOTONIC) - start_ns > STUCK_NS)
+			return false;
+		pft_sys_futex(word, FUTEX_WAIT_PRIVATE, found, &nap);
+	}
+	return true;
+}
+
+// One verb at a time. Bounded: a handler may have come between, and we are in it.
+static bool begin_verb(void)
+{
+	uint32_t none;
+
+	do {
+		none = 0;
+		if (!await(&flusher.verb, 0))
+			return false;
+	} while (!__atomic_compare_exchange_n(
+		&flusher.verb, &none, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
+	return true;
+}
+
+static void end_verb(void)
+{
+	set_word(&flusher.verb, 0);
 }
 
 // Waits while the thread makes progress. A file system that hangs must not hang the program.
 static bool await_end(void)
 {
-	uint32_t rounds;
+	uint32_t progress;
 
 	do {
-		rounds = __atomic_load_n(&flusher.rounds, __ATOMIC_RELAXED);
+		progress = __atomic_load_n(&flusher.progress, __ATOMIC_RELAXED);
 		if (pft_guest_join(STUCK_NS))
 			return true;
-	} while (rounds != __atomic_load_n(&flusher.rounds, __ATOMIC_RELAXED));
+	} while (progress != __atomic_load_n(&flusher.progress, __ATOMIC_RELAXED));
 	return false;
 }
 
@@ -343,32 +269,98 @@ static bool carry_out(enum order order)
 	return await_end();
 }
 
-bool pft_flusher_stop(void)
+// In the caller's table, for the time that the thread is away.
+static int open_for_return(void)
 {
-	return carry_out(ORDER_STOP);
+	long low = pft_place_open(flusher.place);
+	long high = low < 0 ? low : pft_sys3(SYS_fcntl, low, F_DUPFD_CLOEXEC, OUT_OF_THE_WAY);
+
+	if (high < 0)
+		return (int)low;
+	pft_sys_close((int)low);
+	return (int)high;
 }
 
 void pft_flusher_ready(void)
 {
-	const struct timespec nap = {0, 1000000};
-	unsigned naps;
-
 	pft_guest_want();
-	for (naps = 0; naps < 1000 && !__atomic_load_n(&flusher.opened, __ATOMIC_ACQUIRE); naps++)
-		pft_sys_futex(&flusher.opened, FUTEX_WAIT_PRIVATE, 0, &nap);
+	if (!pft_guest_error())
+		await(&flusher.opened, 1);
+}
+
+static void give_follow(void)
+{
+	if (!flusher.opened)
+		return;
+	set_word(&flusher.order, ORDER_FOLLOW);
+	pft_ring_wake_flusher();
+	await(&flusher.order, ORDER_RUN);
+}
+
+void pft_flusher_follow_identity(void)
+{
+	if (!begin_verb())
+		return;
+	pft_sys3(SYS_getresuid, &identity.user[0], &identity.user[1], &identity.user[2]);
+	pft_sys3(SYS_getresgid, &identity.group[0], &identity.group[1], &identity.group[2]);
+	identity.group_count = pft_sys2(SYS_getgroups, GROUPS_MAX, identity.groups);
+	identity.capabilities[0] = NULL;
+	give_follow();
+	end_verb();
+}
+
+void pft_flusher_follow_capabilities(const void *header, const void *data)
+{
+	if (!begin_verb())
+		return;
+	identity.capabilities[0] = header;
+	identity.capabilities[1] = data;
+	give_follow();
+	end_verb();
+}
+
+bool pft_flusher_stop(void)
+{
+	if (!begin_verb())
+		return false;
+	if (!carry_out(ORDER_STOP)) {
+		end_verb();
+		return false;
+	}
+	flusher.handed_fd = open_for_return();
+	return true;
 }
 
 void pft_flusher_start(void)
 {
+	int fd = flusher.handed_fd;
+
 	flusher.opened = 0;
+	pft_guest_keep(fd);
 	__atomic_store_n(&flusher.order, ORDER_RUN, __ATOMIC_SEQ_CST);
 	pft_guest_allow();
+	pft_guest_want();
+	if (!pft_guest_error())
+		await(&flusher.opened, 1);
+	flusher.handed_fd = -1;
+	pft_guest_keep(-1);
+	if (fd >= 0)
+		pft_sys_close(fd);
+	end_verb();
 }
 
 int pft_flusher_finish(struct pft_totals *totals)
 {
-	if (!carry_out(ORDER_FINISH))
-		return -ETIMEDOUT;
+	bool ended = begin_verb() && carry_out(ORDER_FINISH);
+	bool drained = ended && __atomic_load_n(&flusher.finished, __ATOMIC_ACQUIRE);
+
 	*totals = flusher.totals;
+	note(drained ? 0 : -ETIMEDOUT);
+	set_word(&flusher.finished, 1);
 	return flusher.error;
+}
+
+bool pft_flusher_await_finish(void)
+{
+	return await(&flusher.finished, 1);
 }

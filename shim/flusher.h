@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The flusher: drains the rings into the encoder and gives their room back. It is a guest thread (guest.h)
 // that starts with the first event, sleeps without wake-ups while nothing is recorded, and can be stopped
-// around what a second thread would disturb.
+// around what a second thread would disturb, or be disturbed by.
 #ifndef PFT_FLUSHER_H
 #define PFT_FLUSHER_H
+
+#include <stdbool.h>
 
 #include "encoder/trace.h"
 #include "shim/place.h"
@@ -11,18 +13,28 @@
 // Startup, and the start of a forked child: nothing has been written yet. `place` must stay.
 void pft_flusher_prepare(const struct pft_place *place);
 
-// Starts the thread and waits until it has opened the trace, which it could not later: root or identity are
-// about to change. App context.
+// Starts the thread when it does not run and waits until it has its file, which it perhaps could not open
+// later: root or identity are about to change. App context.
 void pft_flusher_ready(void);
 
-// Drains, commits, says the totals so far and ends the thread, around what it would disturb; it stays away
-// until it is allowed to start with the next event. App context. False when it did not come to its end within
-// bounds (a file system that hangs): it goes on when it can.
+// The calling thread has become somebody else, or has put capabilities down (capset with these arguments): so
+// does the flusher, which shares the program's memory and must not keep in secret what the program gave up.
+void pft_flusher_follow_identity(void);
+void pft_flusher_follow_capabilities(const void *header, const void *data);
+
+// Drains, commits, says the totals so far and ends the thread. App context. False, and no start is due, when
+// it did not come to its end within bounds (a file system that hangs): it goes on when it can.
 bool pft_flusher_stop(void);
+
+// After a stop that was true: the thread is there again, in the namespaces of the caller, and with its file,
+// which is handed over: it could perhaps not be opened any more.
 void pft_flusher_start(void);
 
 // The last drain: recording has stopped. Totals and 0, or -errno: the trace is not whole and the session must
 // be kept. App context, once.
 int pft_flusher_finish(struct pft_totals *totals);
+
+// For another thread, which must not end the process while that is going on. False when it takes too long.
+bool pft_flusher_await_finish(void);
 
 #endif

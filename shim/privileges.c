@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What a process gives up, interposed. Identity and root directory: the flusher must have opened its file
-// before. Namespaces: the kernel refuses some to a process of two threads (unshare(2), setns(2)), so the
-// flusher goes and comes back. System calls (seccomp): recording ends. App context, and a child of vfork,
-// which records nothing of its own and is let through.
+// What a process gives up, interposed. Identity and root directory: the flusher must have its file before,
+// and gives up the same. Namespaces: the kernel refuses some to a process of two threads (unshare(2),
+// setns(2)), so the flusher goes and comes back. System calls (seccomp): recording ends. App context, and a
+// child of vfork, which records nothing of its own and is let through.
 #include <sched.h>
 #include <stdarg.h>
 #include <sys/prctl.h>
@@ -13,12 +13,6 @@
 #include "shim/flusher.h"
 #include "shim/next.h"
 #include "shim/process.h"
-
-static void be_ready(void)
-{
-	if (pft_process_records())
-		pft_flusher_ready();
-}
 
 static bool go_away(void)
 {
@@ -31,38 +25,76 @@ static void come_back(bool was_here)
 		pft_flusher_start();
 }
 
-// Behind a filter the kernel may kill for any system call of ours, and in strict mode for reading the
-// time-stamp counter as well (Linux, seccomp_assign_mode).
-static void end_before_seccomp(void)
+static void end_recording(void)
 {
 	if (pft_process_records())
 		pft_process_end();
 }
 
+// Behind a filter the kernel may kill for any system call of ours, and in strict mode for reading the
+// time-stamp counter as well (Linux, seccomp_assign_mode), which PR_SET_TSC forbids alone.
+static bool ends_recording(long option)
+{
+	return option == PR_SET_SECCOMP || option == PR_SET_TSC;
+}
+
 // ---- identity and root ------------------------------------------------------------------------------
 
-// An int function of these parameters that the flusher must be ready before.
-#define GIVES_UP(name, parameters, arguments)                                                                \
-	PFT_EXPORT int name parameters                                                                       \
-	{                                                                                                    \
-		int(*next) parameters = pft_next(PFT_NEXT_##name);                                           \
-                                                                                                             \
-		be_ready();                                                                                  \
-		return next arguments;                                                                       \
-	}
+static void be_ready(void)
+{
+	if (pft_process_records())
+		pft_flusher_ready();
+}
 
-GIVES_UP(setuid, (uid_t user), (user))
-GIVES_UP(setgid, (gid_t group), (group))
-GIVES_UP(seteuid, (uid_t user), (user))
-GIVES_UP(setegid, (gid_t group), (group))
-GIVES_UP(setreuid, (uid_t real, uid_t effective), (real, effective))
-GIVES_UP(setregid, (gid_t real, gid_t effective), (real, effective))
-GIVES_UP(setresuid, (uid_t real, uid_t effective, uid_t saved), (real, effective, saved))
-GIVES_UP(setresgid, (gid_t real, gid_t effective, gid_t saved), (real, effective, saved))
-GIVES_UP(setgroups, (size_t count, const gid_t *groups), (count, groups))
-GIVES_UP(initgroups, (const char *user, gid_t group), (user, group))
-GIVES_UP(capset, (void *header, const void *data), (header, data))
-GIVES_UP(chroot, (const char *path), (path))
+static int follow(int result)
+{
+	if (result == 0 && pft_process_records())
+		pft_flusher_follow_identity();
+	return result;
+}
+
+// clang-format off
+// An int function of these parameters after which the flusher becomes who the caller has become.
+#define CHANGES_IDENTITY(name, parameters, arguments) \
+	PFT_EXPORT int name parameters \
+	{ \
+		int (*next) parameters = pft_next(PFT_NEXT_##name); \
+\
+		be_ready(); \
+		return follow(next arguments); \
+	}
+// clang-format on
+
+CHANGES_IDENTITY(setuid, (uid_t user), (user))
+CHANGES_IDENTITY(setgid, (gid_t group), (group))
+CHANGES_IDENTITY(seteuid, (uid_t user), (user))
+CHANGES_IDENTITY(setegid, (gid_t group), (group))
+CHANGES_IDENTITY(setreuid, (uid_t real, uid_t effective), (real, effective))
+CHANGES_IDENTITY(setregid, (gid_t real, gid_t effective), (real, effective))
+CHANGES_IDENTITY(setresuid, (uid_t real, uid_t effective, uid_t saved), (real, effective, saved))
+CHANGES_IDENTITY(setresgid, (gid_t real, gid_t effective, gid_t saved), (real, effective, saved))
+CHANGES_IDENTITY(setgroups, (size_t count, const gid_t *groups), (count, groups))
+CHANGES_IDENTITY(initgroups, (const char *user, gid_t group), (user, group))
+
+PFT_EXPORT int capset(void *header, const void *data)
+{
+	int (*next)(void *, const void *) = pft_next(PFT_NEXT_capset);
+	int result;
+
+	be_ready();
+	result = next(header, data);
+	if (result == 0 && pft_process_records())
+		pft_flusher_follow_capabilities(header, data);
+	return result;
+}
+
+PFT_EXPORT int chroot(const char *path)
+{
+	int (*next)(const char *) = pft_next(PFT_NEXT_chroot);
+
+	be_ready();
+	return next(path);
+}
 
 // ---- namespaces -------------------------------------------------------------------------------------
 
@@ -100,40 +132,48 @@ PFT_EXPORT int prctl(int option, ...)
 	c = va_arg(list, unsigned long);
 	d = va_arg(list, unsigned long);
 	va_end(list);
-	if (option == PR_SET_SECCOMP)
-		end_before_seccomp();
+	if (ends_recording(option))
+		end_recording();
 	return next(option, a, b, c, d);
 }
 
-static long call(long (*next)(long, ...), long number, const long *a)
-{
-	return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-}
+typedef long system_call(long number, long a, long b, long c, long d, long e, long f);
 
-static long call_alone(long (*next)(long, ...), long number, const long *a)
+static long call_alone(long number, long a, long b, long c, long d, long e, long f)
 {
+	system_call *next = pft_next(PFT_NEXT_syscall);
 	bool was_here = go_away();
-	long result = call(next, number, a);
+	long result = next(number, a, b, c, d, e, f);
 
 	come_back(was_here);
 	return result;
 }
 
-// The same calls by number: libseccomp and libcap make theirs so.
-PFT_EXPORT long syscall(long number, ...)
+static long call_and_follow(long number, long a, long b, long c, long d, long e, long f)
 {
-	long (*next)(long, ...) = pft_next(PFT_NEXT_syscall);
-	long a[6];
-	va_list list;
+	system_call *next = pft_next(PFT_NEXT_syscall);
 
-	va_start(list, number);
-	for (unsigned i = 0; i < 6; i++)
-		a[i] = va_arg(list, long);
-	va_end(list);
+	be_ready();
+	return follow((int)next(number, a, b, c, d, e, f));
+}
+
+static long call_capset(long number, long header, long data, long c, long d, long e, long f)
+{
+	(void)number, (void)c, (void)d, (void)e, (void)f;
+	return capset((void *)header, (const void *)data);
+}
+
+// The same calls by number: libseccomp and libcap make theirs so. Where syscall() shall go on, with all of
+// its arguments: called by syscall_x86_64.S, which is gone from the stack by then, since some calls return
+// twice.
+void *pft_syscall_way(long number, long first);
+
+void *pft_syscall_way(long number, long first)
+{
 	switch (number) {
 	case SYS_unshare:
 	case SYS_setns:
-		return call_alone(next, number, a);
+		return (void *)call_alone;
 	case SYS_setuid:
 	case SYS_setgid:
 	case SYS_setreuid:
@@ -141,22 +181,23 @@ PFT_EXPORT long syscall(long number, ...)
 	case SYS_setresuid:
 	case SYS_setresgid:
 	case SYS_setgroups:
+		return (void *)call_and_follow;
 	case SYS_capset:
+		return (void *)call_capset;
 	case SYS_chroot:
 	case SYS_pivot_root:
 		be_ready();
 		break;
 	case SYS_seccomp:
-		end_before_seccomp();
+		end_recording();
 		break;
 	case SYS_prctl:
-		if (a[0] == PR_SET_SECCOMP)
-			end_before_seccomp();
+		if (ends_recording(first))
+			end_recording();
 		break;
 	case SYS_exit_group:
-		if (pft_process_records())
-			pft_process_end();
+		end_recording();
 		break;
 	}
-	return call(next, number, a);
+	return pft_next(PFT_NEXT_syscall);
 }

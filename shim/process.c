@@ -14,7 +14,7 @@ void (*pft_process_end)(void);
 
 bool pft_process_records(void)
 {
-	return pft_recording == PFT_RECORDING_ON && pft_session->pid == (uint32_t)pft_sys_getpid();
+	return pft_recording_is_on() && pft_session->pid == (uint32_t)pft_sys_getpid();
 }
 
 PFT_EXPORT pid_t fork(void)
@@ -24,7 +24,7 @@ PFT_EXPORT pid_t fork(void)
 
 	// Later would do as well (the wiped block leads here at the first event), but a child without events
 	// is a process of the tree too.
-	if (child == 0 && pft_recording == PFT_RECORDING_ON)
+	if (child == 0)
 		pft_self_get();
 	return child;
 }

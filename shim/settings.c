@@ -233,7 +233,7 @@ const char *pft_environment_get(char *const *environment, const char *name)
 {
 	size_t length = strlen(name);
 
-	for (; *environment; environment++)
+	for (; environment && *environment; environment++)
 		if (strncmp(*environment, name, length) == 0 && (*environment)[length] == '=')
 			return *environment + length + 1;
 	return NULL;

@@ -10,9 +10,6 @@
 #include "encoder/base/arena.h"
 #include "encoder/session.h"
 
-enum pft_mode { PFT_MODE_OFF, PFT_MODE_USER, PFT_MODE_DEV };
-enum pft_overflow { PFT_OVERFLOW_WAIT, PFT_OVERFLOW_DROP, PFT_OVERFLOW_OVERWRITE };
-
 struct pft_settings {
 	enum pft_mode mode;
 	enum pft_overflow overflow;

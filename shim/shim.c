@@ -51,13 +51,15 @@ static void say_totals(const struct pft_totals *totals)
 
 static void end_recording(void)
 {
-	uint32_t on = PFT_RECORDING_ON;
 	struct pft_totals totals;
 	int error;
 
-	if (!__atomic_compare_exchange_n(
-		    &pft_recording, &on, PFT_RECORDING_STOPPED, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+	if (!pft_recording_stop()) {
+		// Another thread ends the recording: ending the process now would cut it off.
+		if (pft_process.recording == PFT_RECORDING_STOPPED)
+			pft_flusher_await_finish();
 		return;
+	}
 	error = pft_flusher_finish(&totals);
 	if (pft_guest_error())
 		pft_log_verbose(
@@ -80,7 +82,7 @@ static void end_last(void *nothing)
 // belongs to no object runs after all of them (glibc, __run_exit_handlers starts over when one is added).
 static void __attribute__((destructor)) end(void)
 {
-	if (pft_recording != PFT_RECORDING_ON || __cxa_atexit(end_last, NULL, NULL))
+	if (pft_process.recording != PFT_RECORDING_ON || __cxa_atexit(end_last, NULL, NULL))
 		end_recording();
 }
 
@@ -94,12 +96,13 @@ static const char *shown_name(void)
 
 static bool start_child(void)
 {
-	pft_recording = PFT_RECORDING_OFF;
-	if (pft_place_make(&place, settings.directory, place.execution, settings.process_name, program) < 0 ||
+	static char execution[sizeof(place.execution)];
+
+	strcpy(execution, place.execution);
+	if (pft_place_make(&place, settings.directory, execution, settings.process_name, program) < 0 ||
 		pft_store_make_again(&settings, &place, shown_name()) < 0)
 		return false;
 	pft_flusher_prepare(&place);
-	pft_recording = PFT_RECORDING_ON;
 	return true;
 }
 
@@ -189,13 +192,14 @@ static void __attribute__((constructor)) start(int count, char **arguments, char
 	if (getauxval(AT_SECURE))
 		return;
 	program = program_name(arguments);
-	pft_forked = start_child;
 	if (start_recording(environment) < 0)
 		return;
 	pft_flusher_prepare(&place);
 	pft_process_end = end_recording;
 	pft_exec_start(&place);
 	__cxa_at_quick_exit(end_last, NULL);
-	pft_recording = PFT_RECORDING_ON;
+	if (!pft_recording_start())
+		return;
+	pft_forked = start_child;
 	pft_threads_start();
 }

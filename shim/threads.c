@@ -76,7 +76,7 @@ PFT_EXPORT int pthread_create(
 	struct pft_self *seat = NULL;
 	int error;
 
-	if (pft_recording == PFT_RECORDING_ON)
+	if (pft_recording_is_on())
 		seat = pft_self_take(stack_size(attributes));
 	if (!seat)
 		return next(thread, attributes, start, argument);

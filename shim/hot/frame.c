@@ -74,72 +74,69 @@ static uint64_t unwind_below(struct pft_self *self, uint64_t offset)
 	}
 }
 
-static struct pft_frame *fill(
-	struct pft_frame *frame, uint32_t what, uintptr_t slot, uintptr_t rbx, uint32_t outer)
-{
-	frame->return_address = slot_content(slot);
-	frame->rbx = rbx;
-	frame->what = what;
-	frame->outer = outer;
-	return frame;
-}
+// ---- foreign stacks ---------------------------------------------------------------------------------
 
-// A call at this slot that never returned: its stack was thrown away. Replay ends it when it sees the new
-// one.
-static void forget_abandoned(struct pft_self *self, struct pft_frame *frame)
+// The call of this record is over, or its stack was thrown away and its slot is used anew.
+static void forget(struct pft_self *self, struct pft_frame *frame)
 {
 	if (frame->what && frame->outer == epoch() && self->foreign_open)
 		self->foreign_open--;
 	frame->what = 0;
 }
 
-static struct pft_frame *enter_foreign(struct pft_self *self, uint32_t what, uintptr_t slot, uintptr_t rbx)
+static void write_foreign(struct pft_self *self, struct pft_frame *frame, uint32_t what)
 {
-	struct pft_frame *frame = pft_foreign_frame(slot);
 	uint64_t head;
 	uint32_t position;
 
-	if (!frame || !pft_self_runs_on(self, slot))
-		return NULL;
-	forget_abandoned(self, frame);
-	if (!pft_ring_admits_begin(self)) {
-		pft_ring_drop(self, 2);
-		return NULL;
-	}
-	fill(frame, what, slot, rbx, epoch());
 	do {
 		head = pft_ring_claim(self);
 		position =
 			pft_ring_write(self, pft_head_position(head), pft_clock_ticks(), what | PFT_FOREIGN);
-		position = pft_ring_write_foreign(self, position, slot);
-	} while (!pft_ring_commit(self, head, position, pft_head_floor(head)));
-	self->entry->other_slots++;
-	self->foreign_open++;
-	return frame;
-}
-
-static void leave_foreign(struct pft_self *self, struct pft_frame *frame)
-{
-	uint64_t head;
-	uint32_t position;
-
-	uint32_t id = frame->what & PFT_WHAT_ID;
-
-	if (frame->outer != epoch())
-		return;
-	forget_abandoned(self, frame);
-	if (!pft_ring_admits_end(self)) {
-		pft_ring_drop(self, 1);
-		return;
-	}
-	do {
-		head = pft_ring_claim(self);
-		position = pft_ring_write(
-			self, pft_head_position(head), pft_clock_ticks(), id | PFT_END | PFT_FOREIGN);
 		position = pft_ring_write_foreign(self, position, frame->slot);
 	} while (!pft_ring_commit(self, head, position, pft_head_floor(head)));
 	self->entry->other_slots++;
 }
+
+static bool begin_foreign(struct pft_self *self, struct pft_frame *frame, uint32_t what)
+{
+	if (!pft_ring_admits_begin(self)) {
+		pft_ring_drop(self, 2);
+		return false;
+	}
+	frame->what = what;
+	frame->outer = epoch();
+	self->foreign_open++;
+	write_foreign(self, frame, what);
+	return true;
+}
+
+static struct pft_frame *enter_foreign(struct pft_self *self, uint32_t what, uintptr_t slot, uintptr_t rbx)
+{
+	struct pft_frame *frame = pft_foreign_frame(slot);
+
+	if (!frame || !pft_self_runs_on(self, slot))
+		return NULL;
+	forget(self, frame);
+	frame->return_address = slot_content(slot);
+	frame->rbx = rbx;
+	return begin_foreign(self, frame, what) ? frame : NULL;
+}
+
+static void leave_foreign(struct pft_self *self, struct pft_frame *frame)
+{
+	uint32_t id = frame->what & PFT_WHAT_ID;
+
+	if (!frame->what || frame->outer != epoch())
+		return; // not recorded, or by another process
+	forget(self, frame);
+	if (pft_ring_admits_end(self))
+		write_foreign(self, frame, id | PFT_END);
+	else
+		pft_ring_drop(self, 1);
+}
+
+// ---- native stack -----------------------------------------------------------------------------------
 
 static struct pft_frame *enter_native(struct pft_self *self, uint32_t what, uintptr_t slot, uintptr_t rbx)
 {
@@ -160,7 +157,10 @@ static struct pft_frame *enter_native(struct pft_self *self, uint32_t what, uint
 	}
 	do {
 		head = pft_ring_claim(self);
-		fill(frame, what, slot, rbx, pft_head_floor(head));
+		frame->return_address = slot_content(slot);
+		frame->rbx = rbx;
+		frame->what = what;
+		frame->outer = pft_head_floor(head);
 		position = pft_ring_write(self, pft_head_position(head), pft_clock_ticks(), what);
 	} while (!pft_ring_commit(self, head, position, (uint32_t)offset - 8));
 	return frame;
@@ -200,15 +200,7 @@ static void enter_native_tail(struct pft_self *self, struct pft_frame *frame, ui
 	frame->what = what;
 }
 
-static void enter_foreign_tail(struct pft_self *self, struct pft_frame *frame, uint32_t what)
-{
-	struct pft_frame kept = *frame;
-
-	leave_foreign(self, frame);
-	enter_foreign(self, what, frame->slot, kept.rbx);
-	frame->return_address = kept.return_address;
-	frame->rbx = kept.rbx;
-}
+// ---- calls ------------------------------------------------------------------------------------------
 
 static bool is_native_frame(struct pft_self *self, const struct pft_frame *frame, uintptr_t slot)
 {
@@ -221,10 +213,12 @@ static struct pft_frame *enter_tail(
 {
 	if (!self)
 		return frame;
-	if (is_native_frame(self, frame, slot))
+	if (is_native_frame(self, frame, slot)) {
 		enter_native_tail(self, frame, what, slot - self->low);
-	else if (frame->slot == slot)
-		enter_foreign_tail(self, frame, what);
+	} else if (frame->slot == slot) {
+		leave_foreign(self, frame);
+		begin_foreign(self, frame, what);
+	}
 	return frame;
 }
 

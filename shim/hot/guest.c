@@ -19,16 +19,20 @@
 #define TLS_BYTES (64 * 1024)
 #define BLOCK_BYTES 8192
 
+#define START_NS UINT64_C(1000000000)
+
 #define EVERYTHING (GUARD_BYTES + STACK_BYTES + TLS_BYTES + BLOCK_BYTES)
 
 long pft_guest_clone(unsigned long flags, void *stack, uint32_t *tid, void *tls, void (*run)(void));
 
-enum life { IDLE, STARTED, AWAY };
+enum life { IDLE, STARTING, RUNNING, AWAY };
 
-static uint32_t life; // enum life; who moves it from IDLE starts the thread, or keeps it from starting
+// enum life. Who moves it from IDLE starts the thread, or keeps it from starting; the thread ends with AWAY.
+static uint32_t life;
 static char *memory;
 static uint32_t thread; // its id; the kernel clears it and wakes us when it ends (CLONE_CHILD_CLEARTID)
 static int start_error;
+static int kept_fd = -1; // that it keeps of the program's file table
 static void (*body)(void);
 
 static long map_memory(void)
@@ -59,22 +63,34 @@ static void *make_block(void)
 	return block;
 }
 
+static void close_range_of(unsigned first, unsigned last)
+{
+	unsigned fd;
+
+	if (first > last || pft_sys3(SYS_close_range, first, last, 0) == 0)
+		return;
+	for (fd = first; fd <= last && fd < 65536; fd++) // before Linux 5.9
+		pft_sys_close((int)fd);
+}
+
 // The clone copied the program's file table: let go of all of it at once, or a pipe that the program closes
-// would stay open. Before Linux 5.9 one by one.
+// would stay open.
 static void close_inherited(void)
 {
-	int fd;
-
-	if (pft_sys3(SYS_close_range, 0, ~0u, 0) == 0)
+	if (kept_fd < 0) {
+		close_range_of(0, ~0u);
 		return;
-	for (fd = 0; fd < 65536; fd++)
-		pft_sys_close(fd);
+	}
+	if (kept_fd > 0)
+		close_range_of(0, (unsigned)kept_fd - 1);
+	close_range_of((unsigned)kept_fd + 1, ~0u);
 }
 
 static void enter(void)
 {
 	close_inherited();
 	body();
+	__atomic_store_n(&life, AWAY, __ATOMIC_RELEASE);
 }
 
 static long start(void)
@@ -99,6 +115,7 @@ void pft_guest_prepare(void (*run)(void))
 {
 	body = run;
 	thread = 0;
+	kept_fd = -1;
 	pft_guest_allow();
 }
 
@@ -111,13 +128,12 @@ void pft_guest_want(void)
 {
 	long result;
 
-	if (__atomic_load_n(&life, __ATOMIC_RELAXED) != IDLE || !move_life(IDLE, STARTED))
+	if (__atomic_load_n(&life, __ATOMIC_RELAXED) != IDLE || !move_life(IDLE, STARTING))
 		return;
 	result = start();
-	if (result >= 0)
-		return;
-	start_error = (int)result;
-	__atomic_store_n(&life, AWAY, __ATOMIC_RELEASE);
+	if (result < 0)
+		start_error = (int)result;
+	move_life(STARTING, result < 0 ? AWAY : RUNNING);
 }
 
 int pft_guest_error(void)
@@ -128,16 +144,6 @@ int pft_guest_error(void)
 static bool has_thread(void)
 {
 	return __atomic_load_n(&thread, __ATOMIC_ACQUIRE) != 0;
-}
-
-bool pft_guest_refuse(void)
-{
-	if (move_life(IDLE, AWAY))
-		return true;
-	// Somebody may be about to start it: its id tells that he has.
-	while (__atomic_load_n(&life, __ATOMIC_ACQUIRE) == STARTED && !has_thread())
-		__builtin_ia32_pause();
-	return __atomic_load_n(&life, __ATOMIC_ACQUIRE) == AWAY;
 }
 
 bool pft_guest_join(uint64_t ns)
@@ -151,8 +157,30 @@ bool pft_guest_join(uint64_t ns)
 		// The kernel wakes with a shared futex (mm_release): not FUTEX_PRIVATE.
 		pft_sys_futex(&thread, FUTEX_WAIT, __atomic_load_n(&thread, __ATOMIC_RELAXED), &nap);
 	}
-	__atomic_store_n(&life, AWAY, __ATOMIC_RELEASE);
 	return true;
+}
+
+// Somebody may be about to start it. Not for ever: a handler may have come between, and we are in it.
+static void await_start(void)
+{
+	uint64_t start_ns = pft_clock_ns(CLOCK_MONOTONIC);
+
+	while (__atomic_load_n(&life, __ATOMIC_ACQUIRE) == STARTING &&
+		pft_clock_ns(CLOCK_MONOTONIC) - start_ns < START_NS)
+		__builtin_ia32_pause();
+}
+
+bool pft_guest_refuse(void)
+{
+	if (move_life(IDLE, AWAY))
+		return true;
+	await_start();
+	return __atomic_load_n(&life, __ATOMIC_ACQUIRE) == AWAY && pft_guest_join(START_NS);
+}
+
+void pft_guest_keep(int fd)
+{
+	kept_fd = fd;
 }
 
 void pft_guest_allow(void)

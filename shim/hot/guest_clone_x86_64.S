@@ -6,6 +6,8 @@
 //
 // Arguments of clone(2) on x86-64: flags rdi, stack rsi, parent_tid rdx, child_tid r10, tls r8. The child
 // comes out of the system call with rsp = stack and every other register as here.
+#include <cet.h> // marks the object as fit for a shadow stack and branch tracking
+
 	.text
 	.globl	pft_guest_clone
 	.hidden	pft_guest_clone

@@ -41,7 +41,7 @@ uint32_t pft_ring_write_foreign(struct pft_self *self, uint32_t position, uintpt
 
 	foreign->slot = slot;
 	foreign->reserved = 0;
-	foreign->at = position;
+	__atomic_store_n(&foreign->at, position, __ATOMIC_RELEASE);
 	return position + SLOT;
 }
 
@@ -79,6 +79,8 @@ void pft_ring_wake_flusher(void)
 {
 	uint32_t asleep = 1;
 
+	if (!__atomic_load_n(&pft_flusher_asleep, __ATOMIC_SEQ_CST))
+		return;
 	if (__atomic_compare_exchange_n(
 		    &pft_flusher_asleep, &asleep, 0, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 		pft_sys_futex(&pft_flusher_asleep, FUTEX_WAKE_PRIVATE, 1, NULL);
@@ -111,7 +113,7 @@ static bool has_begin_room(struct pft_self *self)
 	uint32_t end, kept;
 	int32_t room;
 
-	if (pft_session->overflow == 2)
+	if (pft_session->overflow == PFT_OVERFLOW_OVERWRITE)
 		tail = position;
 	end = tail + size - MARGIN;
 	// Beyond half of the ring the ends of deep recursion have no room kept; see pft_ring_admits_end.
@@ -133,7 +135,8 @@ static bool has_end_room(struct pft_self *self)
 	uint32_t tail = __atomic_load_n(&self->tail, __ATOMIC_ACQUIRE);
 
 	has_begin_room(self); // renews both limits
-	return pft_session->overflow == 2 || (int32_t)(position - (tail + self->ring_mask + 1 - MARGIN)) < 0;
+	return pft_session->overflow == PFT_OVERFLOW_OVERWRITE ||
+	       (int32_t)(position - (tail + self->ring_mask + 1 - MARGIN)) < 0;
 }
 
 // Events were dropped and now there is room: says how many, and how many calls are open whose ends will come.
@@ -153,7 +156,7 @@ static void say_gap(struct pft_self *self)
 		gap = (struct pft_gap *)record_at(self, position);
 		gap->dropped = dropped;
 		gap->depth = open_calls(self, pft_head_floor(head), UINT32_MAX);
-		gap->at = position;
+		__atomic_store_n(&gap->at, position, __ATOMIC_RELEASE);
 		if (!pft_ring_commit(self, head, position + SLOT, pft_head_floor(head)))
 			continue;
 		self->dropped_unsaid -= dropped;
@@ -168,7 +171,7 @@ static void say_wait(struct pft_self *self, uint64_t start_ticks)
 	uint32_t position;
 
 	do {
-		head = __atomic_load_n(&self->head, __ATOMIC_RELAXED);
+		head = pft_ring_claim(self);
 		position =
 			pft_ring_write(self, pft_head_position(head), start_ticks, PFT_HOOK_WAIT | PFT_BEGIN);
 		position = pft_ring_write(self, position, pft_clock_ticks(), PFT_HOOK_WAIT | PFT_END);
@@ -183,7 +186,7 @@ static bool wait_for_room(struct pft_self *self, bool (*has_room)(struct pft_sel
 	uint64_t start_ticks = pft_clock_ticks();
 	uint64_t start_ns = pft_clock_ns(CLOCK_MONOTONIC);
 
-	while (pft_recording == PFT_RECORDING_ON) {
+	while (__atomic_load_n(&pft_process.recording, __ATOMIC_RELAXED) == PFT_RECORDING_ON) {
 		uint32_t tail = __atomic_load_n(&self->tail, __ATOMIC_ACQUIRE);
 
 		__atomic_store_n(&self->waiting, 1, __ATOMIC_SEQ_CST);
@@ -205,7 +208,7 @@ static bool wait_for_room(struct pft_self *self, bool (*has_room)(struct pft_sel
 
 static bool may_wait(struct pft_self *self)
 {
-	if (pft_session->overflow != 0)
+	if (pft_session->overflow != PFT_OVERFLOW_WAIT)
 		return false;
 	if (self->gave_up && self->gave_up_tail != __atomic_load_n(&self->tail, __ATOMIC_RELAXED))
 		self->gave_up = 0;

@@ -4,8 +4,10 @@
 // handler may come by; it finds a block that admits nothing until the block is whole.
 #include "shim/hot/self.h"
 
+#include <cpuid.h>
 #include <linux/prctl.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "encoder/base/sys_x86_64.h"
 #include "shim/hot/clock.h"
@@ -26,13 +28,92 @@ __thread struct pft_self *pft_self __attribute__((tls_model("initial-exec"))) = 
 
 bool (*pft_forked)(void);
 struct pft_session *pft_session;
-uint32_t pft_recording;
+struct pft_process pft_process __attribute__((aligned(PFT_PAGE)));
 
 static struct pft_self *seats[SEATS_MAX];
+static uint32_t seat_count;
 
-struct pft_self *pft_self_at(uint32_t index)
+// Between two tries to seat threads when there was no memory for one.
+#define REFUSED_NS UINT64_C(100000000)
+static uint64_t refused_until_ns;
+
+// ---- recording --------------------------------------------------------------------------------------
+
+static bool is_over; // not wiped: children of a process whose recording has ended do not record either
+
+bool pft_aside(bool (*run)(void), void *stack_end, void *area, bool xsave);
+
+bool pft_recording_start(void)
 {
-	return index < SEATS_MAX ? __atomic_load_n(&seats[index], __ATOMIC_ACQUIRE) : NULL;
+	if (pft_sys_madvise(&pft_process, sizeof(pft_process), MADV_WIPEONFORK) < 0)
+		return false;
+	__atomic_store_n(&pft_process.recording, PFT_RECORDING_ON, __ATOMIC_RELEASE);
+	return true;
+}
+
+static bool move_recording(uint32_t from, uint32_t to)
+{
+	return __atomic_compare_exchange_n(
+		&pft_process.recording, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+}
+
+static void forget_rings(void)
+{
+	struct pft_self *self;
+
+	for (uint32_t index = 0; (self = pft_self_from(&index)); index++)
+		pft_self_seat(self)->ring_ready = false;
+}
+
+static bool has_xsave(void)
+{
+	unsigned eax, ebx, ecx, edx;
+
+	return __get_cpuid(1, &eax, &ebx, &ecx, &edx) && (ecx & bit_OSXSAVE);
+}
+
+// A child of fork has one thread, so one stack and one place for the registers serve.
+static bool start_child(void)
+{
+	static char stack[65536] __attribute__((aligned(64)));
+	static char registers[4096] __attribute__((aligned(64)));
+	bool started;
+
+	if (!pft_forked || is_over || !move_recording(PFT_RECORDING_NONE, PFT_RECORDING_STARTING))
+		return false;
+	started = pft_aside(pft_forked, stack + sizeof(stack), registers, has_xsave());
+	forget_rings();
+	move_recording(PFT_RECORDING_STARTING, started ? PFT_RECORDING_ON : PFT_RECORDING_STOPPED);
+	return started;
+}
+
+bool pft_recording_is_on(void)
+{
+	uint32_t state = __atomic_load_n(&pft_process.recording, __ATOMIC_ACQUIRE);
+
+	return state == PFT_RECORDING_ON || (state == PFT_RECORDING_NONE && start_child());
+}
+
+bool pft_recording_stop(void)
+{
+	is_over = true;
+	return move_recording(PFT_RECORDING_ON, PFT_RECORDING_STOPPED);
+}
+
+// ---- seats ------------------------------------------------------------------------------------------
+
+static struct pft_self *seat_at(uint32_t index)
+{
+	return __atomic_load_n(&seats[index], __ATOMIC_ACQUIRE);
+}
+
+struct pft_self *pft_self_from(uint32_t *index)
+{
+	uint32_t count = __atomic_load_n(&seat_count, __ATOMIC_ACQUIRE);
+
+	while (*index < count && !seat_at(*index))
+		(*index)++;
+	return *index < count ? seat_at(*index) : NULL;
 }
 
 static void *map(size_t size)
@@ -41,6 +122,15 @@ static void *map(size_t size)
 		NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	return pft_sys_failed(at) ? NULL : at;
+}
+
+static void raise_count(uint32_t count)
+{
+	uint32_t present = __atomic_load_n(&seat_count, __ATOMIC_RELAXED);
+
+	while (present < count && !__atomic_compare_exchange_n(&seat_count, &present, count, true,
+					  __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		;
 }
 
 static struct pft_self *make_seat(uint32_t index)
@@ -55,6 +145,7 @@ static struct pft_self *make_seat(uint32_t index)
 	}
 	pft_self_seat(self)->index = index;
 	__atomic_store_n(&seats[index], self, __ATOMIC_RELEASE);
+	raise_count(index + 1);
 	return self;
 }
 
@@ -133,7 +224,7 @@ struct pft_self *pft_self_take(size_t stack_bytes)
 			!__atomic_compare_exchange_n(&entry->state, &state, PFT_THREAD_TAKEN, false,
 				__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			continue;
-		self = pft_self_at(index);
+		self = seat_at(index);
 		if (!self)
 			self = make_seat(index);
 		if (self && make_frames(pft_self_seat(self), round_stack(stack_bytes)) &&
@@ -175,7 +266,6 @@ static void fill_entry(struct pft_self *self, uint32_t position)
 	entry->other_slots = 0;
 	pft_self_read_name(self);
 	entry->begin_ticks = pft_clock_ticks();
-	__atomic_store_n(&entry->state, PFT_THREAD_LIVE, __ATOMIC_RELEASE);
 }
 
 void pft_self_begin(struct pft_self *self, uintptr_t stack_high)
@@ -196,6 +286,7 @@ void pft_self_begin(struct pft_self *self, uintptr_t stack_high)
 	self->entry = pft_session_thread(pft_session, seat->index);
 	fill_entry(self, seat->position);
 	pft_ring_start(self, seat->position, self->bottom);
+	__atomic_store_n(&self->entry->state, PFT_THREAD_LIVE, __ATOMIC_RELEASE);
 	self->alive = true;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	pft_self = self;
@@ -230,39 +321,30 @@ static uintptr_t stack_high_guess(void)
 	return block;
 }
 
+// Taking a seat may fail for want of memory, and would at every call: it is tried again after a while only.
+static bool is_refused(void)
+{
+	return pft_clock_ns(CLOCK_MONOTONIC) < __atomic_load_n(&refused_until_ns, __ATOMIC_RELAXED);
+}
+
 static struct pft_self *attach(void)
 {
 	const size_t usual_stack = 8u << 20;
-	struct pft_self *self;
+	struct pft_self *self = NULL;
 
 	pft_self = &gone; // for handlers that come by meanwhile
-	self = pft_self_take(usual_stack);
-	if (!self) {
-		pft_self = &nobody;
-		return NULL;
+	if (!is_refused())
+		self = pft_self_take(usual_stack);
+	if (self) {
+		pft_self_begin(self, stack_high_guess());
+		return self;
 	}
-	pft_self_begin(self, stack_high_guess());
-	return self;
-}
-
-bool pft_aside(bool (*run)(void), void *stack_end, void *area);
-
-// A child of fork has one thread, so one stack and one place for the registers serve.
-static bool start_child(void)
-{
-	static char stack[65536] __attribute__((aligned(64)));
-	static char registers[4096] __attribute__((aligned(64)));
-
-	return pft_aside(pft_forked, stack + sizeof(stack), registers);
-}
-
-static void forget_rings(void)
-{
-	struct pft_self *self;
-	uint32_t index;
-
-	for (index = 0; (self = pft_self_at(index)); index++)
-		pft_self_seat(self)->ring_ready = false;
+	if (!is_refused())
+		__atomic_store_n(
+			&refused_until_ns, pft_clock_ns(CLOCK_MONOTONIC) + REFUSED_NS, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&pft_session->unseated, 2, __ATOMIC_RELAXED); // a begin and its end
+	pft_self = &nobody;
+	return NULL;
 }
 
 // In a forked child: the seat is ours as it was, the session is new, and what is open was begun elsewhere.
@@ -271,9 +353,6 @@ static struct pft_self *reattach(struct pft_self *self)
 	struct pft_seat *seat = pft_self_seat(self);
 
 	pft_self = &gone;
-	if (!start_child())
-		return NULL;
-	forget_rings();
 	if (!has_entry(seat->index) || !make_ring(seat))
 		return NULL;
 	pft_session_thread(pft_session, seat->index)->state = PFT_THREAD_TAKEN;
@@ -285,7 +364,7 @@ struct pft_self *pft_self_get(void)
 {
 	struct pft_self *self = pft_self;
 
-	if (self == &gone || __atomic_load_n(&pft_recording, __ATOMIC_RELAXED) != PFT_RECORDING_ON)
+	if (self == &gone || !pft_recording_is_on())
 		return NULL;
 	if (self == &nobody)
 		self = attach();

@@ -48,7 +48,7 @@ struct pft_self {
 	uint32_t index; // of thread entry and ring in the session
 	struct pft_session_thread *entry;
 	uintptr_t known_stacks[8]; // foreign places that were seen to be run by this thread
-	bool alive; // zero after a fork
+	bool alive; // a thread sits here; zero after a fork
 };
 
 _Static_assert(offsetof(struct pft_self, head) == 0, "trampoline: SELF_HEAD");
@@ -89,10 +89,29 @@ extern bool (*pft_forked)(void) __attribute__((visibility("hidden")));
 // The session that this process records into, or NULL. Its address never changes, in children neither.
 extern struct pft_session *pft_session __attribute__((visibility("hidden")));
 
-enum pft_recording { PFT_RECORDING_OFF, PFT_RECORDING_ON, PFT_RECORDING_STOPPED };
+enum pft_recording {
+	PFT_RECORDING_NONE, // not started, or a forked child that has not started yet
+	PFT_RECORDING_STARTING,
+	PFT_RECORDING_ON,
+	PFT_RECORDING_STOPPED,
+};
 
-// Written by startup, exit and the start of a child; a thread that sees anything but ON records nothing.
-extern uint32_t pft_recording __attribute__((visibility("hidden")));
+// A page of its own, marked MADV_WIPEONFORK as the blocks are: a child reads NONE, whichever way it was made.
+struct pft_process {
+	uint32_t recording; // enum pft_recording
+	char rest[PFT_PAGE - sizeof(uint32_t)];
+};
+
+extern struct pft_process pft_process __attribute__((visibility("hidden"), aligned(PFT_PAGE)));
+
+// Startup: recording begins. False when the kernel cannot wipe pages on fork (before Linux 4.14).
+bool pft_recording_start(void);
+
+// Whether this process records. The first question in a forked child starts its recording.
+bool pft_recording_is_on(void);
+
+// The first to ask gets true, and ends it; other threads record nothing more.
+bool pft_recording_stop(void);
 
 // The block of this thread, attached when it has none yet. NULL when this thread does not record (now).
 struct pft_self *pft_self_get(void);
@@ -115,8 +134,9 @@ void pft_self_read_name(struct pft_self *self);
 // clone without a TLS of its own runs with the block of its maker, and must not write into it.
 bool pft_self_runs_on(struct pft_self *self, uintptr_t slot);
 
-// By index; NULL where no seat was made yet. Flusher.
-struct pft_self *pft_self_at(uint32_t index);
+// The next seat from `*index` on that was ever made; its index goes to `*index`. NULL behind the last.
+// Flusher.
+struct pft_self *pft_self_from(uint32_t *index);
 
 static inline uint32_t pft_head_floor(uint64_t head)
 {

@@ -12,7 +12,8 @@
 // rbx, which a callee must give back (psABI 3.2.1), holds the record's address across the call: the way back
 // needs no look-up and the unwind tables can say in plain DWARF where everything is.
 //
-// Preserved: every register but r11 (scratch for PLT code, psABI 3.2.1 and figure 3.4) and the flags.
+// Preserved on the way in: every register but r11 (scratch for PLT code, psABI 3.2.1 and figure 3.4) and the
+// flags; on the way back: all that a callee preserves or returns.
 //
 // Unwinding. Up to the point where rbx holds the record, and again behind the point where it holds the
 // caller's value, the frame is an ordinary one. Between them it is described as a signal frame:
@@ -62,6 +63,8 @@
 	mov	pft_self@gottpoff(%rip), %rcx
 	mov	%fs:(%rcx), %rcx
 .endm
+
+#include <cet.h> // marks the object as fit for a shadow stack and branch tracking
 
 	.text
 

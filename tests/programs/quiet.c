@@ -2,6 +2,7 @@
 // Says what the shim could have added to the process: mappings, threads, descriptors. Off means none.
 // build: -lcalls
 #include <dirent.h>
+#include <stdbool.h>
 
 #include "tests/programs/calls.h"
 #include "tests/programs/common.h"
@@ -17,15 +18,20 @@ static int entries(const char *path)
 	return count;
 }
 
-// Mappings that do not name libpftshim.so. Its .bss is one with the nameless mapping of the loader behind it.
+// Mappings that are not the library's: its files, and the nameless one right behind them, which is its .bss.
 static int mappings(void)
 {
 	char line[4096];
+	bool ours = false;
 	int count = 0;
 	FILE *maps = fopen("/proc/self/maps", "r");
 
-	while (fgets(line, sizeof(line), maps))
-		count += strstr(line, "libpftshim") == NULL;
+	while (fgets(line, sizeof(line), maps)) {
+		bool bss = ours && !strchr(line, '/') && !strchr(line, '[');
+
+		ours = strstr(line, "libpftshim") != NULL;
+		count += !ours && !bss;
+	}
 	fclose(maps);
 	return count;
 }

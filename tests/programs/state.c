@@ -12,7 +12,7 @@ static void print_signals(void)
 	FILE *status = fopen("/proc/thread-self/status", "r");
 
 	while (fgets(line, sizeof(line), status))
-		if (strncmp(line, "Sig", 3) == 0 || strncmp(line, "Shd", 3) == 0 ||
+		if ((strncmp(line, "Sig", 3) == 0 && line[3] != 'Q') || strncmp(line, "Shd", 3) == 0 ||
 			strncmp(line, "NoNewPrivs", 10) == 0 || strncmp(line, "Umask", 5) == 0)
 			fputs(line, stdout);
 	fclose(status);

@@ -21,7 +21,7 @@ static void start(uint32_t overflow, uint32_t position)
 {
 	pft_session = pft_fake_session(RING_BYTES, 2);
 	pft_session->overflow = overflow;
-	pft_recording = PFT_RECORDING_ON;
+	pft_process.recording = PFT_RECORDING_ON;
 	self = aligned_alloc(PFT_PAGE, PFT_PAGE);
 	memset(self, 0, PFT_PAGE);
 	self->low = 0x10000000;

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+// Draining rings into the encoder, thread by thread. Flusher context. The rule: drain, commit, and only then
+// give room back.
+#include "shim/round.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+
+#include "encoder/base/sys_x86_64.h"
+#include "encoder/base/text.h"
+#include "encoder/replay.h"
+#include "shim/hot/clock.h"
+#include "shim/hot/self.h"
+
+// ---- draining ---------------------------------------------------------------------------------------
+
+static uint32_t state_of(uint32_t index)
+{
+	return __atomic_load_n(&pft_session_thread(pft_session, index)->state, __ATOMIC_ACQUIRE);
+}
+
+static uint32_t head_of(struct pft_self *self, uint32_t state)
+{
+	if (state == PFT_THREAD_ENDED)
+		return pft_self_seat(self)->position;
+	return pft_head_position(__atomic_load_n(&self->head, __ATOMIC_ACQUIRE));
+}
+
+// The waiter sets `waiting` anew at each turn; taking it here also forgets one that left by siglongjmp.
+static void give_room_back(struct pft_self *self, uint32_t tail)
+{
+	__atomic_store_n(&self->tail, tail, __ATOMIC_SEQ_CST);
+	if (__atomic_exchange_n(&self->waiting, 0, __ATOMIC_SEQ_CST))
+		pft_sys_futex(&self->tail, FUTEX_WAKE_PRIVATE, 1, NULL);
+}
+
+static int end_thread(struct pft_replay *replay, uint32_t index)
+{
+	int error;
+
+	pft_replay_end(replay, index);
+	error = pft_replay_commit(replay);
+	__atomic_store_n(&pft_session_thread(pft_session, index)->state, PFT_THREAD_FREE, __ATOMIC_RELEASE);
+	return error ? error : 1;
+}
+
+static int drain_thread(struct pft_replay *replay, struct pft_self *self, uint32_t index, uint32_t state)
+{
+	uint32_t head = head_of(self, state);
+	int error;
+
+	pft_replay_drain(replay, index, head);
+	if (state == PFT_THREAD_ENDED)
+		return end_thread(replay, index);
+	if (head == __atomic_load_n(&self->tail, __ATOMIC_RELAXED))
+		return 0;
+	error = pft_replay_commit(replay);
+	give_room_back(self, pft_replay_tail(replay, index));
+	return error ? error : 1;
+}
+
+static bool is_due(uint32_t state, bool last)
+{
+	if (state == PFT_THREAD_LIVE)
+		return last || pft_session->overflow != PFT_OVERFLOW_OVERWRITE;
+	return state == PFT_THREAD_ENDED;
+}
+
+int pft_round_drain(struct pft_replay *replay, bool last, uint32_t *progress)
+{
+	struct pft_self *self;
+	int result = 0;
+
+	for (uint32_t index = 0; (self = pft_self_from(&index)); index++) {
+		uint32_t state = state_of(index);
+		int drained = is_due(state, last) ? drain_thread(replay, self, index, state) : 0;
+
+		if (result >= 0 && drained != 0)
+			result = drained;
+		__atomic_add_fetch(progress, 1, __ATOMIC_RELAXED);
+	}
+	return result;
+}
+
+// ---- looking after ----------------------------------------------------------------------------------
+
+void pft_round_renew_clocks(struct pft_replay *replay)
+{
+	struct pft_clock_reading now = pft_clock_read();
+
+	pft_replay_clocks(replay, now.ticks, (struct pft_clocks){now.boot_ns, now.monotonic_ns, now.real_ns});
+}
+
+static long open_name(uint32_t tid)
+{
+	char path[64];
+	struct pft_text text = pft_text_in(path, sizeof(path));
+
+	pft_text_add(&text, "/proc/self/task/");
+	pft_text_add_number(&text, tid);
+	pft_text_add(&text, "/comm");
+	return pft_sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+}
+
+// The kernel knows a thread's name however the program set it.
+static void refresh_name(struct pft_session_thread *entry)
+{
+	long fd = open_name(entry->tid);
+	long size;
+
+	if (fd < 0)
+		return;
+	if (pft_session_name_begin(entry)) {
+		size = pft_sys_read((int)fd, entry->name, sizeof(entry->name));
+		if (size > 0)
+			entry->name[size - 1] = '\0'; // the newline
+		pft_session_name_end(entry);
+	}
+	pft_sys_close((int)fd);
+}
+
+// A thread that nobody announced does not say when it ends either.
+static bool is_gone(const struct pft_session_thread *entry)
+{
+	return pft_sys3(SYS_tgkill, pft_session->pid, entry->tid, 0) == -ESRCH;
+}
+
+static void bury(struct pft_self *self, struct pft_session_thread *entry)
+{
+	entry->end_ticks = pft_clock_ticks();
+	pft_self_seat(self)->position = head_of(self, PFT_THREAD_LIVE);
+	__atomic_store_n(&entry->state, PFT_THREAD_ENDED, __ATOMIC_RELEASE);
+}
+
+void pft_round_look_after_threads(void)
+{
+	struct pft_self *self;
+
+	for (uint32_t index = 0; (self = pft_self_from(&index)); index++) {
+		struct pft_session_thread *entry = pft_session_thread(pft_session, index);
+
+		if (state_of(index) != PFT_THREAD_LIVE)
+			continue;
+		if (is_gone(entry))
+			bury(self, entry);
+		else
+			refresh_name(entry);
+	}
+}
+
+// ---- before sleep -----------------------------------------------------------------------------------
+
+void pft_round_arm(void)
+{
+	struct pft_self *self;
+
+	for (uint32_t index = 0; (self = pft_self_from(&index)); index++) {
+		uint32_t head = head_of(self, PFT_THREAD_LIVE);
+
+		__atomic_store_n(&self->begin_limit, head, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&self->end_limit, head, __ATOMIC_SEQ_CST);
+	}
+}
+
+bool pft_round_is_waited_for(void)
+{
+	struct pft_self *self;
+	bool waited_for = false;
+
+	for (uint32_t index = 0; (self = pft_self_from(&index)); index++)
+		waited_for |= __atomic_load_n(&self->waiting, __ATOMIC_SEQ_CST);
+	return waited_for;
+}

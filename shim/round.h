@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// One round of the flusher over all threads, and what it does for them besides. Flusher context.
+#ifndef PFT_ROUND_H
+#define PFT_ROUND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pft_replay;
+
+// Drains every thread: encodes what it recorded, commits, and only then gives its ring's room back. `last`:
+// also those that keep the newest events in their rings (PFT_OVERFLOW=overwrite). `*progress` counts up with
+// each thread. 1 when there was something to drain, 0, or the first -errno that writing met.
+int pft_round_drain(struct pft_replay *replay, bool last, uint32_t *progress);
+
+// A fresh reading of all clocks.
+void pft_round_renew_clocks(struct pft_replay *replay);
+
+// Reads the names that the kernel has for the threads now, and finds those that have ended unsaid.
+void pft_round_look_after_threads(void);
+
+// Sends every thread's next event to the slow path, where it sees that the flusher sleeps. No fence is needed
+// on the hot path: one more round after a nap sees what was recorded before the limits were seen.
+void pft_round_arm(void);
+
+// Whether a thread waits for room.
+bool pft_round_is_waited_for(void);
+
+#endif
