@@ -353,3 +353,8 @@ int pft_place_open(const struct pft_place *place)
 {
 	return (int)pft_sys_openat(AT_FDCWD, place->trace, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0);
 }
+
+void pft_place_undo(const struct pft_place *place)
+{
+	pft_sys1(SYS_unlink, place->trace);
+}

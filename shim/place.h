@@ -34,6 +34,9 @@ struct pft_place {
 int pft_place_make(struct pft_place *place, const char *directory, const char *execution, const char *process,
 	const char *program);
 
+// Takes the name of the trace back: nothing will be recorded.
+void pft_place_undo(const struct pft_place *place);
+
 // Opens the trace for appending, close-on-exec. A descriptor of the caller's, or -errno.
 int pft_place_open(const struct pft_place *place);
 

@@ -99,9 +99,14 @@ static bool start_child(void)
 	static char execution[sizeof(place.execution)];
 
 	strcpy(execution, place.execution);
-	if (pft_place_make(&place, settings.directory, execution, settings.process_name, program) < 0 ||
-		pft_store_make_again(&settings, &place, shown_name()) < 0)
+	if (pft_place_make(&place, settings.directory, execution, settings.process_name, program) < 0) {
+		pft_store_abandon();
 		return false;
+	}
+	if (pft_store_make_again(&settings, &place, shown_name()) < 0) {
+		pft_place_undo(&place);
+		return false;
+	}
 	pft_flusher_prepare(&place);
 	return true;
 }
@@ -166,9 +171,13 @@ static int start_session(char *const *environment, struct pft_arena *arena)
 	if (error)
 		return error;
 	pft_session = pft_store_make(&settings, &place, shown_name());
-	if (!pft_session)
-		return -ENOMEM;
-	return pft_hooks_install(pft_session, &objects, selection, &settings, arena);
+	error = pft_session ? pft_hooks_install(pft_session, &objects, selection, &settings, arena) : -ENOMEM;
+	if (!error)
+		return 0;
+	pft_log_say("not tracing: ", pft_log_reason(error), NULL);
+	pft_store_remove(&place);
+	pft_place_undo(&place);
+	return error;
 }
 
 static int start_recording(char *const *environment)

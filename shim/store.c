@@ -165,8 +165,8 @@ static bool read_header(const char *path, struct pft_session *header)
 
 	if (fd < 0)
 		return false;
-	good = pft_sys2(SYS_fstat, fd, &about) == 0 && S_ISREG(about.st_mode) &&
-	       about.st_uid == (uid_t)pft_sys0(SYS_geteuid) &&
+	good = pft_sys_fstat((int)fd, &about) == 0 && S_ISREG(about.st_mode) &&
+	       about.st_uid == (uid_t)pft_sys_geteuid() &&
 	       pft_sys_read((int)fd, header, sizeof(*header)) == sizeof(*header) &&
 	       header->magic == PFT_SESSION_MAGIC && header->version == PFT_SESSION_VERSION;
 	pft_sys_close((int)fd);
@@ -192,11 +192,14 @@ static void remove_predecessor(void)
 }
 
 // {directory}/executions/{execution}/{process}.pftrace
-static int execution_of(char *trace_path, char *execution, size_t size)
+static int execution_of(struct pft_session *session, char *execution, size_t size)
 {
 	struct pft_text text = pft_text_in(execution, size);
-	char *end = strrchr(trace_path, '/');
-	char *start;
+	char *trace_path = session->trace_path;
+	char *start, *end;
+
+	trace_path[sizeof(session->trace_path) - 1] = '\0';
+	end = strrchr(trace_path, '/');
 
 	if (!end)
 		return -ENOENT;
@@ -206,6 +209,34 @@ static int execution_of(char *trace_path, char *execution, size_t size)
 		return -ENOENT;
 	pft_text_add(&text, start + 1);
 	return text.cut ? -ENOENT : 0;
+}
+
+// When process `pid` started, in nanoseconds of CLOCK_BOOTTIME (proc(5): field 22 of stat, in ticks of 10 ms,
+// counted behind the name, which may hold anything). 0 when that cannot be told.
+static uint64_t start_of(uint32_t pid)
+{
+	char buffer[512], path[32];
+	struct pft_text text = pft_text_in(path, sizeof(path));
+	const char *at;
+	uint64_t ticks = 0;
+	long fd, size;
+
+	pft_text_add(&text, "/proc/");
+	pft_text_add_number(&text, pid);
+	pft_text_add(&text, "/stat");
+	fd = pft_sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+	size = fd < 0 ? -1 : pft_sys_read((int)fd, buffer, sizeof(buffer) - 1);
+	if (fd >= 0)
+		pft_sys_close((int)fd);
+	if (size <= 0)
+		return 0;
+	buffer[size] = '\0';
+	at = strrchr(buffer, ')');
+	for (unsigned field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	for (at = at ? at + 1 : ""; *at >= '0' && *at <= '9'; at++)
+		ticks = ticks * 10 + (uint64_t)(*at - '0');
+	return ticks * 10000000;
 }
 
 int pft_store_parent_execution(char *execution, size_t size)
@@ -218,8 +249,9 @@ int pft_store_parent_execution(char *execution, size_t size)
 		name_file(path, sizeof(path), parent, number);
 		if (!read_header(path, &other))
 			return -ENOENT;
-		if (other.pid == parent)
-			return execution_of(other.trace_path, execution, size);
+		// A pid comes round: the session of a killed process may stand under our parent's.
+		if (other.pid == parent && start_of(parent) <= other.boot_ns)
+			return execution_of(&other, execution, size);
 	}
 	return -ENOENT;
 }
@@ -285,8 +317,6 @@ struct pft_session *pft_store_make(
 		session = make(settings, place, threads_max);
 	if (session)
 		fill_header(session, settings, place, program);
-	else
-		pft_log_say("no memory for the session, not tracing", NULL);
 	return session;
 }
 
@@ -308,22 +338,26 @@ static int copy_hooks(struct pft_session *to, const struct pft_session *from)
 	return 0;
 }
 
+void pft_store_abandon(void)
+{
+	pft_sys_mmap(pft_session, pft_session->bytes, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
 int pft_store_make_again(
 	const struct pft_settings *settings, const struct pft_place *place, const char *program)
 {
 	struct pft_session *present = pft_session;
 	struct pft_session *fresh = pft_store_make(settings, place, program);
 	uint64_t bytes = present->bytes;
-	void *none;
 
 	if (fresh && fresh->bytes == bytes && copy_hooks(fresh, present) == 0 &&
 		(void *)pft_sys6(SYS_mremap, (long)fresh, (long)bytes, (long)bytes,
 			MREMAP_MAYMOVE | MREMAP_FIXED, (long)present, 0) == present)
 		return 0;
-	// Nothing to record into: what may still be written must at least not reach the parent.
-	none = pft_sys_mmap(present, bytes, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-	return pft_sys_failed(none) ? -ENOMEM : -ENOSPC;
+	pft_store_abandon();
+	pft_store_remove(place);
+	return -ENOMEM;
 }
 
 void pft_store_remove(const struct pft_place *place)

@@ -24,6 +24,9 @@ struct pft_session *pft_store_make(
 // behind our back (system, popen). 0, or -ENOENT.
 int pft_store_parent_execution(char *execution, size_t size);
 
+// In a forked child that cannot have a session: what it may still write must at least not reach its parent.
+void pft_store_abandon(void);
+
 // In a forked child: a new session with the hooks of the present one, in its place. 0 or -errno; the parent's
 // session is out of reach either way.
 int pft_store_make_again(

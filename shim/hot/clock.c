@@ -3,6 +3,7 @@
 #include "shim/hot/clock.h"
 
 #include <cpuid.h>
+#include <fcntl.h>
 #include <time.h>
 #include <x86intrin.h>
 
@@ -61,9 +62,30 @@ bool pft_clock_is_tsc(void)
 	return clock_kind == PFT_CLOCK_TSC;
 }
 
+static bool names_tsc(const char *list, long size)
+{
+	for (long i = 0; i + 2 < size; i++)
+		if (list[i] == 't' && list[i + 1] == 's' && list[i + 2] == 'c')
+			return true;
+	return false;
+}
+
+static bool linux_offers_tsc(void)
+{
+	char list[128];
+	long fd =
+		pft_sys_openat(AT_FDCWD, "/sys/devices/system/clocksource/clocksource0/available_clocksource",
+			O_RDONLY | O_CLOEXEC, 0);
+	long size = fd < 0 ? -1 : pft_sys_read((int)fd, list, sizeof(list));
+
+	if (fd >= 0)
+		pft_sys_close((int)fd);
+	return size < 0 || names_tsc(list, size);
+}
+
 bool pft_clock_tsc_is_invariant(void)
 {
 	unsigned eax, ebx, ecx, edx;
 
-	return __get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) && (edx & (1u << 8));
+	return __get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) && (edx & (1u << 8)) && linux_offers_tsc();
 }

@@ -30,8 +30,8 @@ struct pft_clock_reading pft_clock_read(void);
 // Nanoseconds of a kernel clock (CLOCK_BOOTTIME, ...).
 uint64_t pft_clock_ns(int clock);
 
-// CPUID 80000007H:EDX[8]: the counter runs at one rate in all power states, and Linux keeps it in step
-// between processors (it would not offer it as a clock source otherwise).
+// CPUID 80000007H:EDX[8]: the counter runs at one rate in all power states. Linux offers it as a clock source
+// while it finds it in step between processors; where that cannot be read the bit alone decides.
 bool pft_clock_tsc_is_invariant(void);
 
 #endif

@@ -6,7 +6,8 @@
 //     The C library may be half ready, or be the very function that is being recorded.
 //  2. A signal handler may run between any two instructions and record, return, or leave by siglongjmp.
 //     What must change together changes in one instruction: the `head` of a thread (self.h).
-//  3. No vector or x87 register is touched (-mgeneral-regs-only): the caller's and callee's values live there.
+//  3. No vector or x87 register is touched (-mgeneral-regs-only): the caller's and callee's values live
+//  there.
 //  4. Stacks may be small: 4 KiB signal stacks are common. No buffers on the stack.
 //  5. System calls are raw, and only on the slow path: attaching a thread, waiting, waking.
 #ifndef PFT_HOT_H
