@@ -9,8 +9,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include "encoder/base/sys_x86_64.h"
 #include "encoder/base/text.h"
 #include "shim/export.h"
 #include "shim/flusher.h"
@@ -52,6 +54,8 @@ static char *const *fill_environment(char **filled, char *const *environment)
 {
 	size_t count = count_of(environment);
 
+	if (!filled)
+		return environment;
 	if (count)
 		memcpy(filled, environment, count * sizeof(*filled));
 	filled[count] = execution_entry;
@@ -59,7 +63,6 @@ static char *const *fill_environment(char **filled, char *const *environment)
 	return filled;
 }
 
-// On the caller's stack: exec may be called where nothing may be allocated.
 // Everything that was recorded goes into the file: after exec nobody can put it there.
 static bool before_exec(char *const *environment)
 {
@@ -79,10 +82,25 @@ static int after_exec(bool was_here, int result)
 	return result;
 }
 
-#define WITH_EXECUTION(environment)                                                                          \
-	(needs_entry(environment) ? fill_environment(alloca((count_of(environment) + 2) * sizeof(char *)),   \
-					    environment)                                                     \
-				  : (environment))
+// Room for the copy: on the caller's stack, since exec may be called where nothing may be allocated, unless
+// it is too much for a small one; then it is mapped, and goes with the exec.
+#define ON_STACK 512
+
+static char **map_environment(size_t count)
+{
+	void *at = pft_sys_mmap(
+		NULL, count * sizeof(char *), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return pft_sys_failed(at) ? NULL : at;
+}
+
+// clang-format off
+#define ROOM_FOR(count) ((count) <= ON_STACK ? alloca((count) * sizeof(char *)) : map_environment(count))
+#define WITH_EXECUTION(environment) \
+	(needs_entry(environment) \
+		? fill_environment(ROOM_FOR(count_of(environment) + 2), environment) \
+		: (environment))
+// clang-format on
 
 PFT_EXPORT int execve(const char *path, char *const arguments[], char *const environment[])
 {

@@ -90,6 +90,8 @@ static void execution_name(struct pft_place *place, const char *given)
 	struct timespec now = {0, 0};
 
 	if (given && *given) {
+		if (strcmp(given, "latest") == 0)
+			pft_text_add(&text, "_"); // that name is the link's
 		pft_text_add(&text, given);
 		name_clean(place->execution);
 		return;

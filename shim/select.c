@@ -6,7 +6,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
+#include <time.h>
 
 #include "encoder/base/sys_x86_64.h"
 #include "encoder/demangle.h"
@@ -163,6 +165,15 @@ static int parse_selector(struct parser *parser, struct piece piece)
 
 // ---- files ------------------------------------------------------------------------------------------
 
+// A pipe may be slow, but must not hang the start of the program.
+static bool is_readable(int fd)
+{
+	struct pollfd wanted = {.fd = fd, .events = POLLIN};
+	struct timespec most = {1, 0};
+
+	return pft_sys4(SYS_ppoll, &wanted, 1, &most, NULL) > 0;
+}
+
 // Fills the buffer up to the end of the file (or of a pipe, which comes in parts). Its length, or -errno.
 static long read_all(int fd, char *buffer, size_t size)
 {
@@ -173,7 +184,9 @@ static long read_all(int fd, char *buffer, size_t size)
 
 		if (got == 0)
 			return (long)used;
-		if (got < 0 && got != -EINTR)
+		if (got == -EAGAIN && !is_readable(fd))
+			return -ETIMEDOUT;
+		if (got < 0 && got != -EINTR && got != -EAGAIN)
 			return got;
 		used += got > 0 ? (size_t)got : 0;
 	}
@@ -182,7 +195,7 @@ static long read_all(int fd, char *buffer, size_t size)
 
 static long read_file(const char *path, char *buffer, size_t size)
 {
-	long fd = pft_sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+	long fd = pft_sys_openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
 	long length = fd < 0 ? fd : read_all((int)fd, buffer, size);
 
 	if (fd >= 0)

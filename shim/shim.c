@@ -68,6 +68,11 @@ static void end_recording(void)
 		pft_log_say("the trace is not complete: ", place.trace, ": ", pft_log_reason(error), NULL);
 		return;
 	}
+	if (pft_session->unseated)
+		pft_log_say("some threads found no place to record: more than can at a time, or no memory; "
+			    "what they "
+			    "did is counted as dropped",
+			NULL);
 	pft_store_remove(&place);
 	say_totals(&totals);
 }

@@ -85,6 +85,13 @@ static long create_in_memory_fs(void)
 	return fd;
 }
 
+static uint64_t address_space(void)
+{
+	struct rlimit limit;
+
+	return pft_sys2(SYS_getrlimit, RLIMIT_AS, &limit) < 0 ? RLIM_INFINITY : limit.rlim_cur;
+}
+
 static long create_beside(const struct pft_place *place)
 {
 	struct pft_text path = pft_text_in(file_path, sizeof(file_path));
@@ -100,8 +107,7 @@ static void *map_file(long fd, uint64_t bytes)
 	if (fd < 0)
 		return (void *)fd;
 	if (file_may_have(bytes) && pft_sys2(SYS_ftruncate, fd, bytes) == 0)
-		at = pft_sys_mmap(
-			NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, (int)fd, 0);
+		at = pft_sys_mmap(NULL, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, (int)fd, 0);
 	pft_sys_close((int)fd);
 	if (!pft_sys_failed(at) && !pft_pages_reserve(at, pages(sizeof(struct pft_session)))) {
 		pft_sys_munmap(at, bytes);
@@ -175,6 +181,22 @@ static bool read_header(const char *path, struct pft_session *header)
 
 static struct pft_session other; // startup only: too large for some stacks
 
+// {process}.session stands beside {process}.pftrace.
+static void unlink_link_of(struct pft_session *session)
+{
+	struct pft_text text;
+	char *ending;
+
+	session->trace_path[sizeof(session->trace_path) - 1] = '\0';
+	ending = strrchr(session->trace_path, '.');
+	if (!ending)
+		return;
+	text = pft_text_in(ending, (size_t)(session->trace_path + sizeof(session->trace_path) - ending));
+	pft_text_add(&text, ".session");
+	if (!text.cut)
+		pft_sys1(SYS_unlink, session->trace_path);
+}
+
 // Whoever has our pid and says it is finished was this very process, before exec.
 static void remove_predecessor(void)
 {
@@ -186,8 +208,10 @@ static void remove_predecessor(void)
 		name_file(path, sizeof(path), pid, number);
 		if (!read_header(path, &other))
 			return;
-		if (other.pid == pid && other.finished)
-			pft_sys1(SYS_unlink, path);
+		if (other.pid != pid || !other.finished)
+			continue;
+		pft_sys1(SYS_unlink, path);
+		unlink_link_of(&other);
 	}
 }
 
@@ -312,9 +336,10 @@ struct pft_session *pft_store_make(
 	uint32_t threads_max;
 
 	remove_predecessor();
-	// Address space may be limited (RLIMIT_AS): fewer threads can record then.
+	// Address space may be limited: fewer threads can record then.
 	for (threads_max = 4096; threads_max >= 4 && !session; threads_max /= 4)
-		session = make(settings, place, threads_max);
+		if (lay_out(settings, threads_max).bytes <= address_space() / 16)
+			session = make(settings, place, threads_max);
 	if (session)
 		fill_header(session, settings, place, program);
 	return session;

@@ -3,6 +3,9 @@
 // by the trampoline alone. The one rule: the host's control flow never depends on whether recording works.
 #include "shim/hot/frame.h"
 
+#include <signal.h>
+
+#include "encoder/base/sys_x86_64.h"
 #include "shim/hot/clock.h"
 #include "shim/hot/foreign.h"
 #include "shim/hot/ring.h"
@@ -138,6 +141,22 @@ static void leave_foreign(struct pft_self *self, struct pft_frame *frame)
 
 // ---- native stack -----------------------------------------------------------------------------------
 
+// An alternate signal stack may be part of the thread's own, above the call that the signal interrupted: that
+// call is not over. sigaltstack(2) tells SS_ONSTACK from the stack pointer.
+static bool is_on_alternate_stack(void)
+{
+	stack_t stack;
+
+	return pft_sys2(SYS_sigaltstack, NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK);
+}
+
+static bool is_open_below(struct pft_self *self, uint64_t offset)
+{
+	uint64_t head = __atomic_load_n(&self->head, __ATOMIC_RELAXED);
+
+	return has_open_call(head) && innermost(head) <= offset;
+}
+
 static struct pft_frame *enter_native(struct pft_self *self, uint32_t what, uintptr_t slot, uintptr_t rbx)
 {
 	uint64_t offset = slot - self->low;
@@ -145,6 +164,8 @@ static struct pft_frame *enter_native(struct pft_self *self, uint32_t what, uint
 	uint64_t head;
 	uint32_t position;
 
+	if (is_open_below(self, offset) && is_on_alternate_stack())
+		return enter_foreign(self, what, slot, rbx);
 	// At its very slot the innermost call is over as well: had it jumped here, its return address would
 	// be ours.
 	head = unwind_below(self, offset + 1);
@@ -190,9 +211,10 @@ static void enter_native_tail(struct pft_self *self, struct pft_frame *frame, ui
 		return;
 	}
 	do {
-		uint64_t ticks = pft_clock_ticks();
+		uint64_t ticks;
 
 		head = pft_ring_claim(self);
+		ticks = pft_clock_ticks();
 		position = pft_ring_write(
 			self, pft_head_position(head), ticks, (frame->what & PFT_WHAT_ID) | PFT_END);
 		position = pft_ring_write(self, position, ticks, what);

@@ -8,7 +8,9 @@
 #include <time.h>
 
 #include "encoder/base/sys_x86_64.h"
+#include "encoder/session.h"
 #include "shim/hot/clock.h"
+#include "shim/hot/self.h"
 
 #include "shim/hot/hot.h"
 
@@ -73,10 +75,12 @@ static void close_range_of(unsigned first, unsigned last)
 		pft_sys_close((int)fd);
 }
 
-// The clone copied the program's file table: let go of all of it at once, or a pipe that the program closes
-// would stay open.
-static void close_inherited(void)
+// A file table, directory and root of its own. The copy of the program's table is let go of at once, or a
+// pipe that the program closes would stay open.
+static void part(void)
 {
+	if (pft_sys1(SYS_unshare, CLONE_FS | CLONE_FILES) < 0)
+		return;
 	if (kept_fd < 0) {
 		close_range_of(0, ~0u);
 		return;
@@ -88,16 +92,16 @@ static void close_inherited(void)
 
 static void enter(void)
 {
-	close_inherited();
+	part();
 	body();
 	__atomic_store_n(&life, AWAY, __ATOMIC_RELEASE);
 }
 
 static long start(void)
 {
-	// No CLONE_FILES and no CLONE_FS: descriptors, directory and root are its own.
-	const unsigned long flags = CLONE_VM | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS |
-				    CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
+	// What pthread_create passes: emulators know no other threads.
+	const unsigned long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
+				    CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
 	const uint64_t all = ~UINT64_C(0);
 	uint64_t mask;
 	long result = map_memory();
@@ -128,7 +132,10 @@ void pft_guest_want(void)
 {
 	long result;
 
-	if (__atomic_load_n(&life, __ATOMIC_RELAXED) != IDLE || !move_life(IDLE, STARTING))
+	if (__atomic_load_n(&life, __ATOMIC_RELAXED) != IDLE)
+		return;
+	// A child of vfork runs in its parent's memory: a thread of the child's would not outlive it.
+	if (pft_session->pid != (uint32_t)pft_sys_getpid() || !move_life(IDLE, STARTING))
 		return;
 	result = start();
 	if (result < 0)

@@ -27,6 +27,8 @@ bool pft_pages_reserve(void *start, size_t bytes)
 	char *page = (char *)((uintptr_t)start & -(uintptr_t)PFT_PAGE);
 	char *end = (char *)start + bytes;
 
+	if (pft_sys_mprotect(page, (size_t)(end - page), PROT_READ | PROT_WRITE) < 0)
+		return false;
 	if (pft_sys_madvise(page, (size_t)(end - page), MADV_POPULATE_WRITE) == 0)
 		return true;
 	for (; page < end; page += PFT_PAGE)

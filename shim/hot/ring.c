@@ -103,7 +103,7 @@ static uint32_t open_calls(const struct pft_self *self, uint32_t floor, uint32_t
 
 // Ends may go on until the ring is full; begins only for half of what is left over once every open call has
 // room for its end: then each begin in that half can have its own end in the other. The clock that is read
-// by a call sets no limits at all, so that every event comes here.
+// by a call leaves no room before the limits, so that every event comes here.
 static bool has_begin_room(struct pft_self *self)
 {
 	uint64_t head = __atomic_load_n(&self->head, __ATOMIC_RELAXED);
@@ -122,10 +122,13 @@ static bool has_begin_room(struct pft_self *self)
 		kept = size / 2;
 	room = (int32_t)(end - position - kept);
 	room = room > 0 ? (room / 2) & -(int32_t)SLOT : 0;
-	if (!pft_clock_is_tsc())
-		return room > 0;
-	__atomic_store_n(&self->end_limit, end, __ATOMIC_RELAXED);
-	__atomic_store_n(&self->begin_limit, position + (uint32_t)room, __ATOMIC_SEQ_CST);
+	if (pft_clock_is_tsc()) {
+		__atomic_store_n(&self->end_limit, end, __ATOMIC_RELAXED);
+		__atomic_store_n(&self->begin_limit, position + (uint32_t)room, __ATOMIC_SEQ_CST);
+	} else {
+		__atomic_store_n(&self->end_limit, position, __ATOMIC_RELAXED);
+		__atomic_store_n(&self->begin_limit, position, __ATOMIC_RELAXED);
+	}
 	return room > 0;
 }
 
@@ -178,6 +181,11 @@ static void say_wait(struct pft_self *self, uint64_t start_ticks)
 	} while (!pft_ring_commit(self, head, position, pft_head_floor(head)));
 }
 
+static bool is_recording(void)
+{
+	return __atomic_load_n(&pft_process.recording, __ATOMIC_RELAXED) == PFT_RECORDING_ON;
+}
+
 // Sleeps until `has_room` or the bound. The flusher moves the tail, then looks at `waiting`; we set
 // `waiting`, then look at the tail: one of the two sees the other.
 static bool wait_for_room(struct pft_self *self, bool (*has_room)(struct pft_self *))
@@ -186,7 +194,7 @@ static bool wait_for_room(struct pft_self *self, bool (*has_room)(struct pft_sel
 	uint64_t start_ticks = pft_clock_ticks();
 	uint64_t start_ns = pft_clock_ns(CLOCK_MONOTONIC);
 
-	while (__atomic_load_n(&pft_process.recording, __ATOMIC_RELAXED) == PFT_RECORDING_ON) {
+	while (is_recording()) {
 		uint32_t tail = __atomic_load_n(&self->tail, __ATOMIC_ACQUIRE);
 
 		__atomic_store_n(&self->waiting, 1, __ATOMIC_SEQ_CST);
@@ -240,6 +248,8 @@ bool pft_ring_admits_end(struct pft_self *self)
 
 void pft_ring_drop(struct pft_self *self, unsigned events)
 {
+	if (!is_recording())
+		return; // it ended while we waited: this is after it
 	self->dropped_unsaid += events;
 	self->entry->dropped += events;
 }

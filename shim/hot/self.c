@@ -57,13 +57,7 @@ static bool move_recording(uint32_t from, uint32_t to)
 		&pft_process.recording, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 }
 
-static void forget_rings(void)
-{
-	struct pft_self *self;
-
-	for (uint32_t index = 0; (self = pft_self_from(&index)); index++)
-		pft_self_seat(self)->ring_ready = false;
-}
+static bool renew_seats(void);
 
 static bool has_xsave(void)
 {
@@ -81,8 +75,7 @@ static bool start_child(void)
 
 	if (!pft_forked || is_over || !move_recording(PFT_RECORDING_NONE, PFT_RECORDING_STARTING))
 		return false;
-	started = pft_aside(pft_forked, stack + sizeof(stack), registers, has_xsave());
-	forget_rings();
+	started = pft_aside(pft_forked, stack + sizeof(stack), registers, has_xsave()) && renew_seats();
 	move_recording(PFT_RECORDING_STARTING, started ? PFT_RECORDING_ON : PFT_RECORDING_STOPPED);
 	return started;
 }
@@ -153,6 +146,7 @@ static struct pft_self *make_seat(uint32_t index)
 // foreign records. Untouched pages cost nothing; huge pages would.
 static bool make_frames(struct pft_seat *seat, size_t stack_bytes)
 {
+	seat->own_stack_bytes = stack_bytes;
 	if (seat->stack_bytes >= stack_bytes)
 		return true;
 	if (seat->frames)
@@ -162,7 +156,7 @@ static bool make_frames(struct pft_seat *seat, size_t stack_bytes)
 		if (!seat->frames)
 			continue;
 		pft_sys_madvise(seat->frames, 2 * stack_bytes, MADV_NOHUGEPAGE);
-		seat->stack_bytes = stack_bytes;
+		seat->stack_bytes = seat->own_stack_bytes = stack_bytes;
 		return true;
 	}
 	seat->stack_bytes = 0;
@@ -200,6 +194,19 @@ static bool has_entry(uint32_t index)
 		    (index + 1 - ready) * sizeof(struct pft_session_thread)))
 		return false;
 	ready = index + 1;
+	return true;
+}
+
+// In a forked child: seats are what they were, the session is a new one.
+static bool renew_seats(void)
+{
+	struct pft_self *self;
+
+	for (uint32_t index = 0; (self = pft_self_from(&index)); index++) {
+		pft_self_seat(self)->ring_ready = false;
+		if (!has_entry(index))
+			return false;
+	}
 	return true;
 }
 
@@ -274,11 +281,11 @@ void pft_self_begin(struct pft_self *self, uintptr_t stack_high)
 
 	seat->stack_high = stack_high & -(uintptr_t)16;
 	self->index = seat->index;
-	self->low = seat->stack_high - seat->stack_bytes;
+	self->low = seat->stack_high - seat->own_stack_bytes;
 	self->frames = seat->frames;
 	self->ring = (char *)pft_session_record(pft_session, seat->index, 0);
 	self->ring_mask = (uint32_t)pft_session->ring_bytes - 1;
-	self->bottom = (uint32_t)seat->stack_bytes | 1;
+	self->bottom = (uint32_t)seat->own_stack_bytes | 1;
 	self->waiting = 0;
 	self->gave_up = 0;
 	self->foreign_open = 0;

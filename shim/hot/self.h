@@ -66,7 +66,8 @@ struct pft_seat {
 	uint32_t index;
 	uint32_t position; // of the ring, when the last thread left it
 	char *frames; // reserved memory, two bytes for one of stack
-	size_t stack_bytes; // that it serves
+	size_t stack_bytes; // that they serve
+	size_t own_stack_bytes; // of the thread that sits here, at most that
 	uintptr_t stack_high;
 	bool ring_ready; // its pages have been faulted in
 	// what pthread_create hands to the new thread
