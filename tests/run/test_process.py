@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Processes: the ways to end one, and the ways to start another."""
 import collections
+import os
 
+import harness
 from harness import assert_counts, same, slow, test
 
 ALL = "leaf,outer,middle,inner,through*"
@@ -36,6 +38,13 @@ def each_of_a_chain_of_children_has_its_trace():
     assert len(traces) == 6, "%d traces of 6 processes" % len(traces)
     assert [t.count("leaf") for t in traces] == [1] * 6
     assert sum(t.count("inner") for t in traces) == 5
+
+
+@test
+def a_tree_of_processes_is_one_execution():
+    for name in ("fork", "spawn"):
+        executions = {os.path.dirname(path) for path in same([name], funcs=ALL).paths()}
+        assert harness.bare or len(executions) == 1, "%s: %d executions" % (name, len(executions))
 
 
 @test
