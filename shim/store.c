@@ -181,20 +181,15 @@ static bool read_header(const char *path, struct pft_session *header)
 
 static struct pft_session other; // startup only: too large for some stacks
 
-// {process}.session stands beside {process}.pftrace.
-static void unlink_link_of(struct pft_session *session)
+// The link to a session lies beside its trace and differs in the ending (place.h).
+static void remove_link(char *trace_path)
 {
-	struct pft_text text;
-	char *ending;
+	char *ending = strrchr(trace_path, '.');
 
-	session->trace_path[sizeof(session->trace_path) - 1] = '\0';
-	ending = strrchr(session->trace_path, '.');
-	if (!ending)
+	if (!ending || strcmp(ending, ".pftrace") != 0)
 		return;
-	text = pft_text_in(ending, (size_t)(session->trace_path + sizeof(session->trace_path) - ending));
-	pft_text_add(&text, ".session");
-	if (!text.cut)
-		pft_sys1(SYS_unlink, session->trace_path);
+	memcpy(ending, ".session", sizeof(".session"));
+	pft_sys1(SYS_unlink, trace_path);
 }
 
 // Whoever has our pid and says it is finished was this very process, before exec.
@@ -211,7 +206,8 @@ static void remove_predecessor(void)
 		if (other.pid != pid || !other.finished)
 			continue;
 		pft_sys1(SYS_unlink, path);
-		unlink_link_of(&other);
+		other.trace_path[sizeof(other.trace_path) - 1] = '\0';
+		remove_link(other.trace_path);
 	}
 }
 

@@ -110,8 +110,9 @@ for variable, value in WRONG.items():
 
 
 @test
-def nothing_stays_behind_but_the_trace():
-    done = same(["calls", 100], funcs=ALL)
-    done.trace()
-    found = sorted(n for _, folders, files in os.walk(done.directory) for n in files)
-    assert len(found) == 1 and found[0].endswith(".pftrace"), found
+def nothing_stays_behind_but_the_traces():
+    for argv in (["calls", 100], ["spawn"]):
+        done = same(argv, funcs=ALL)
+        done.traces()
+        found = sorted(n for _, folders, files in os.walk(done.directory) for n in files)
+        assert found and all(n.endswith(".pftrace") for n in found), found
