@@ -131,7 +131,7 @@ $(unit_tests): $(test_objects) $(tested_objects) $(guest_libraries) | $(unit_lib
 		$(test_objects) $(tested_objects) $(guest_libraries) $(test_framework) -lm -pthread
 
 $(unit_libraries): $(wildcard tests/unit/fixtures/*.map)
-$(test_programs): | $(test_libraries)
+$(test_programs) $(bench_programs): | $(test_libraries)
 
 $(O)/tests/%.so: tests/%.c
 	$(call say,CC,$<)
