@@ -103,7 +103,7 @@ static bool start_child(void)
 {
 	static char execution[sizeof(place.execution)];
 
-	strcpy(execution, place.execution);
+	memcpy(execution, place.execution, sizeof(execution));
 	if (pft_place_make(&place, settings.directory, execution, settings.process_name, program) < 0) {
 		pft_store_abandon();
 		return false;

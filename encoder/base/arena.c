@@ -88,7 +88,7 @@ void pft_arena_release(struct pft_arena *arena, struct pft_arena_mark mark)
 {
 	size_t end = arena->used;
 
-	while (arena->last != mark.last) {
+	while (arena->last != NULL && arena->last != mark.last) {
 		// What was used of the mark's own chunk is not known any more once a newer one was begun.
 		end = arena->last->older != NULL ? arena->last->older->bytes : 0;
 		chunk_pop(arena);
