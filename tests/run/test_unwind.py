@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Unwinders at every instruction of a hooked call."""
+"""Unwinders and a debugger, at every instruction of a hooked call."""
 import os
 import re
+import shutil
 import subprocess
 
 import harness
-from harness import NotApplicable, assert_closed, assert_counts, same, slow, test
+from harness import NotApplicable, assert_closed, assert_counts, program, same, slow, test
 
 STEPPED = "leaf,outer,middle,inner,through*,tail_?,crooked"
 SCENARIOS = ("first_event", "nested", "callbacks", "tail_calls", "misaligned", "abandoned_before_a_call",
@@ -88,3 +89,68 @@ def unwinders_see_every_frame_while_a_call_waits_for_room():
 def unwinders_see_every_frame_while_a_forked_child_starts_its_session():
     done = step_through("first_event", "child_calls", "child_returns")
     assert len(done.traces()) == 3, done.paths()
+
+
+# ---- gdb --------------------------------------------------------------------------------------------
+
+OURS = {"<signal handler called>", "pft_through"}  # the trampoline's frame
+
+
+def gdb(*commands):
+    """What gdb says to the commands, as lines, with the program `backtrace` under the shim."""
+    if not shutil.which("gdb"):
+        raise NotApplicable("no gdb here")
+    preload = [] if harness.bare else ["set environment LD_PRELOAD " + harness.SHIM]
+    argv = ["gdb", "-batch", "-nx"]
+    for line in ["set startup-with-shell off", "set width 0", *preload, *commands]:
+        argv += ["-ex", line]
+    done = harness.run(argv + [program("backtrace")],
+                       env=harness.settings("user", "through*", harness.fresh_directory(), {}))
+    return done.stdout.decode().splitlines() + done.stderr.decode().splitlines()
+
+
+def frames(lines):
+    """The functions that a backtrace names, innermost first."""
+    found = [re.match(r"#\d+ +(?:0x[0-9a-f]+ in )?(<signal handler called>|[^ ]+)", line) for line in lines]
+    return [match.group(1) for match in found if match]
+
+
+def stopped_in(lines):
+    """The function of the last place that gdb showed."""
+    return re.match("[^+ ]*", [line for line in lines if line][-1]).group(0)
+
+
+@test
+def gdb_shows_one_frame_of_ours_between_a_hooked_function_and_its_caller():
+    shown = frames(gdb("break look", "run", "bt", "kill"))
+    theirs = [name for name in shown if name not in OURS]
+    assert theirs == ["look", "through_again", "deeper", "through", "main"], shown
+    if not harness.bare:
+        assert [name in OURS for name in shown] == [False, False, True, False, False, True, False], shown
+
+
+@test
+def gdb_goes_up_to_the_caller_of_a_hooked_function():
+    lines = gdb("break look", "run", "frame function deeper", "info symbol $pc", "frame function main",
+                "info symbol $pc", "kill")
+    assert any(line.startswith("deeper + ") for line in lines), lines
+    assert any(line.startswith("main + ") for line in lines), lines
+
+
+@test
+def gdb_finishes_what_a_hooked_function_called():
+    lines = gdb("break look", "run", "finish", "info symbol $pc", "frame function deeper", "finish",
+                "info symbol $pc", "continue")
+    assert any(line.startswith("through_again + ") for line in lines), lines
+    assert any(line.startswith("through + ") for line in lines), lines
+    assert "Value returned is $2 = 2" in lines, lines
+    assert any("exited normally" in line for line in lines), lines
+
+
+@test
+def gdb_sees_main_from_every_instruction_of_a_hooked_call():
+    lines = gdb("break deeper", "run", "source " + os.path.join(harness.ROOT, "tests/run/gdb_steps.py"), "kill")
+    counts = [re.match("([0-9]+) steps to ([a-z]+), ([0-9]+) wrong", line) for line in lines]
+    counts = {match.group(2): (int(match.group(1)), int(match.group(3))) for match in counts if match}
+    assert counts.keys() == {"look", "deeper"}, lines[-10:]
+    assert all(steps and not wrong for steps, wrong in counts.values()), counts
