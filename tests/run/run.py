@@ -10,7 +10,8 @@ import sys
 import harness
 
 # Importing a module registers its tests.
-OURS = ["test_calls", "test_control", "test_unwind", "test_threads", "test_process", "test_guest", "test_everywhere"]
+OURS = ["test_calls", "test_control", "test_unwind", "test_registers", "test_threads", "test_process",
+        "test_guest", "test_everywhere"]
 REAL = ["test_real_programs"]
 
 
