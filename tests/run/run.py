@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs the tests of this folder: run.py [--slow | --real] [--bare] [WORDS OF A TEST'S NAME...]
+"""Runs the tests of this folder: run.py [--slow] [--real | --signatures] [--bare] [WORDS OF A TEST'S NAME...]
 
 --bare leaves the shim out and proves the programs alone. Works from the repository's root.
 """
@@ -12,12 +12,12 @@ import harness
 # Importing a module registers its tests.
 OURS = ["test_calls", "test_control", "test_unwind", "test_registers", "test_threads", "test_process",
         "test_guest", "test_everywhere"]
-REAL = ["test_real_programs"]
+OTHERS = {"--real": ["test_real_programs"], "--signatures": ["test_signatures"]}
 
 
 def main(words):
     harness.bare = "--bare" in words
-    for module in REAL if "--real" in words else OURS:
+    for module in next((modules for word, modules in OTHERS.items() if word in words), OURS):
         importlib.import_module(module)
     chosen = harness.slow_tests if "--slow" in words else harness.tests
     return 1 if harness.run_all(chosen, [w for w in words if not w.startswith("--")]) else 0
