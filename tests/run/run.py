@@ -10,7 +10,7 @@ import sys
 import harness
 
 # Importing a module registers its tests.
-OURS = ["test_calls", "test_control", "test_unwind", "test_registers", "test_threads", "test_process",
+OURS = ["test_calls", "test_control", "test_unwind", "test_registers", "test_interrupts", "test_threads", "test_process",
         "test_guest", "test_everywhere"]
 OTHERS = {"--real": ["test_real_programs"], "--signatures": ["test_signatures"]}
 
