@@ -30,7 +30,7 @@ encoder_programs := $(wildcard encoder/recover.c encoder/merge.c)
 encoder_sources := $(filter-out $(encoder_programs),$(wildcard encoder/*.c encoder/base/*.c))
 shim_sources := $(wildcard shim/*.c shim/*.S)
 hot_sources := $(wildcard shim/hot/*.c shim/hot/*.S)
-test_sources := $(wildcard tests/unit/*.c)
+test_sources := $(wildcard tests/unit/*.c tests/unit/*.S)
 
 objects_of = $(addprefix $(O)/,$(addsuffix .o,$(basename $(1))))
 proto_object := $(O)/proto/pftrace.pb-c.o
