@@ -42,9 +42,18 @@ static void nothing_to_end(void)
 {
 }
 
+void recording_directory(void)
+{
+	static bool made;
+
+	if (!made)
+		cr_assert_not_null(mkdtemp(base));
+	made = true;
+}
+
 void recording_make(void)
 {
-	cr_assert_not_null(mkdtemp(base));
+	recording_directory();
 	pft_clock_start(recording_settings.clock, NULL);
 	cr_assert_eq(
 		pft_place_make(&recording_place, base, recording_settings.execution, NULL, "program"), 0);

@@ -15,7 +15,10 @@
 extern struct pft_settings recording_settings;
 extern struct pft_place recording_place;
 
-// The place and the session, before anything records. In a directory that recording_clean removes.
+// The directory that everything is made in, and that recording_clean removes; before a fork, for the parent.
+void recording_directory(void);
+
+// The place and the session, before anything records.
 void recording_make(void);
 
 // Makes them if need be. The calling thread sits down; the flusher starts with the first event.

@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: MIT
+// The flusher, with threads that record, a real session and a real file: what is recorded is in the file,
+// whether it runs, sleeps, is stopped or cannot go on. Also run under ThreadSanitizer.
+#define _GNU_SOURCE
+#include "shim/flusher.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "shim/hot/clock.h"
+#include "shim/hot/self.h"
+#include "tests/unit/recording.h"
+#include "tests/unit/unannounced.h"
+
+#define CALLS 20000
+
+#define FLUSHER_TEST(name) Test(flusher, name, .fini = recording_clean, .timeout = 120)
+
+static uint32_t work, more;
+static struct pft_totals totals;
+
+static void start(void)
+{
+	recording_make();
+	work = recording_hook("work");
+	more = recording_hook("more");
+	recording_start();
+}
+
+static void finish(void)
+{
+	cr_assert_eq(recording_finish(&totals), 0);
+	cr_assert_eq(totals.produced, totals.written + totals.filtered + totals.dropped);
+}
+
+static void rest_ms(long ms)
+{
+	nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
+}
+
+// The thread that came with the recording.
+static unsigned tasks(uint32_t *others)
+{
+	DIR *directory = opendir("/proc/self/task");
+	unsigned count = 0;
+
+	for (const struct dirent *entry; (entry = readdir(directory));)
+		if (entry->d_name[0] != '.' && (uint32_t)atoi(entry->d_name) != (uint32_t)gettid())
+			others[count++] = (uint32_t)atoi(entry->d_name);
+	closedir(directory);
+	return count;
+}
+
+static void *do_nothing(void *unused)
+{
+	return unused;
+}
+
+static uint32_t start_and_find_thread(void)
+{
+	uint32_t before[16], after[16];
+	unsigned count_before, count_after;
+
+	pthread_join(unannounced_create(do_nothing, NULL), NULL); // a sanitizer starts a thread with the first
+	count_before = tasks(before);
+	start();
+	recording_call(work);
+	cr_assert(recording_await("work", 1));
+	count_after = tasks(after);
+	for (unsigned i = 0; i < count_after; i++) {
+		unsigned j = 0;
+
+		while (j < count_before && before[j] != after[i])
+			j++;
+		if (j == count_before)
+			return after[i];
+	}
+	cr_assert(false, "there is no new thread");
+	return 0;
+}
+
+static bool is_there(uint32_t thread)
+{
+	uint32_t others[16];
+	unsigned count = tasks(others);
+
+	while (count && others[count - 1] != thread)
+		count--;
+	return count;
+}
+
+// The kernel lists a thread for a moment after its end.
+static bool await_gone(uint32_t thread)
+{
+	unsigned turns = 100;
+
+	while (is_there(thread) && --turns)
+		rest_ms(10);
+	return turns;
+}
+
+// ---- at work ----------------------------------------------------------------------------------------
+
+FLUSHER_TEST(writes_every_call_though_the_ring_is_small)
+{
+	unsigned waits;
+
+	start();
+	recording_calls(work, CALLS);
+	finish();
+	waits = (unsigned)totals.written / 2 - CALLS;
+	cr_assert_eq(totals.dropped, 0);
+	cr_assert_gt(waits, 0, "the ring was never full");
+	cr_assert_eq(recording_slices("work"), CALLS);
+	cr_assert_eq(recording_ends(), CALLS + waits);
+}
+
+static void *work_in_thread(void *unused)
+{
+	recording_calls(work, CALLS / 4);
+	return unused;
+}
+
+FLUSHER_TEST(writes_every_call_of_every_thread)
+{
+	pthread_t threads[4];
+
+	start();
+	for (int i = 0; i < 4; i++)
+		threads[i] = recording_thread(work_in_thread, NULL);
+	recording_calls(more, CALLS / 4);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	finish();
+	cr_assert_eq(totals.dropped, 0);
+	cr_assert_eq(recording_slices("work"), CALLS);
+	cr_assert_eq(recording_slices("more"), CALLS / 4);
+}
+
+FLUSHER_TEST(writes_by_itself)
+{
+	start();
+	recording_calls(work, 10);
+	cr_assert(recording_await("work", 10));
+	recording_calls(work, 5);
+	cr_assert(recording_await("work", 15));
+}
+
+// Who waits looks again every 100 ms all the same.
+FLUSHER_TEST(wakes_a_thread_that_waits_for_room)
+{
+	uint64_t start_ns, waited_ms;
+	unsigned waits;
+
+	start();
+	start_ns = pft_clock_ns(CLOCK_MONOTONIC);
+	recording_calls(work, CALLS);
+	waited_ms = (pft_clock_ns(CLOCK_MONOTONIC) - start_ns) / 1000000;
+	finish();
+	waits = (unsigned)totals.written / 2 - CALLS;
+	cr_assert_lt(waited_ms, 50 * waits, "%lu ms for %u waits", waited_ms, waits);
+}
+
+FLUSHER_TEST(counts_what_is_dropped)
+{
+	recording_settings.overflow = PFT_OVERFLOW_DROP;
+	start();
+	recording_calls(work, CALLS);
+	finish();
+	cr_assert_eq(totals.produced, 2 * CALLS);
+	cr_assert_gt(totals.dropped, 0, "the flusher was faster than the thread");
+	cr_assert_eq(recording_slices("work"), totals.written / 2);
+}
+
+FLUSHER_TEST(keeps_the_newest_in_the_ring_when_the_oldest_are_overwritten)
+{
+	recording_settings.overflow = PFT_OVERFLOW_OVERWRITE;
+	start();
+	recording_calls(work, CALLS);
+	rest_ms(400);
+	cr_assert_eq(recording_slices("work"), 0, "nothing is written before the end");
+	recording_calls(more, 10);
+	finish();
+	cr_assert_eq(totals.produced, 2 * (CALLS + 10));
+	cr_assert_eq(recording_slices("more"), 10);
+	cr_assert_gt(recording_slices("work"), 100);
+	cr_assert_lt(recording_slices("work"), recording_settings.buffer_bytes / 32);
+}
+
+// ---- asleep -----------------------------------------------------------------------------------------
+
+FLUSHER_TEST(wakes_up_for_the_first_event_after_a_pause)
+{
+	start();
+	for (unsigned i = 1; i <= 3; i++) {
+		recording_call(work);
+		cr_assert(recording_await("work", i), "event %u does not come", i);
+		rest_ms(400);
+	}
+}
+
+static unsigned long switches_of(uint32_t tid)
+{
+	char path[64], line[256];
+	unsigned long switches = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%u/status", tid);
+	file = fopen(path, "r");
+	cr_assert_not_null(file);
+	while (fgets(line, sizeof(line), file))
+		sscanf(line, "voluntary_ctxt_switches: %lu", &switches);
+	fclose(file);
+	return switches;
+}
+
+FLUSHER_TEST(does_not_wake_up_while_nothing_happens)
+{
+	uint32_t thread = start_and_find_thread();
+	unsigned long before;
+
+	rest_ms(1000);
+	before = switches_of(thread);
+	rest_ms(1000);
+	cr_assert_eq(switches_of(thread), before);
+}
+
+// ---- threads ----------------------------------------------------------------------------------------
+
+static bool is_free(uint32_t index)
+{
+	return __atomic_load_n(&pft_session_thread(pft_session, index)->state, __ATOMIC_ACQUIRE) ==
+	       PFT_THREAD_FREE;
+}
+
+static bool await_free(uint32_t index)
+{
+	unsigned turns = 1000;
+
+	while (!is_free(index) && --turns)
+		rest_ms(10);
+	return turns;
+}
+
+static void *call_once(void *name)
+{
+	prctl(PR_SET_NAME, name);
+	recording_call(work);
+	return NULL;
+}
+
+FLUSHER_TEST(frees_the_seat_of_a_thread_that_has_ended)
+{
+	pthread_t thread;
+
+	start();
+	for (unsigned i = 1; i <= 3; i++) {
+		thread = recording_thread(call_once, "short");
+		pthread_join(thread, NULL);
+		cr_assert(await_free(1));
+		cr_assert_eq(recording_slices("work"), i, "what it did is in the file");
+	}
+	cr_assert_eq(pft_session_thread(pft_session, 2)->serial, 0, "they sat on the same seat");
+	cr_assert_geq(recording_threads("short"), 3);
+}
+
+// Nothing tells of the end of a thread that our pthread_create has not made.
+FLUSHER_TEST(finds_a_thread_that_has_ended_unsaid)
+{
+	start();
+	pthread_join(unannounced_create(call_once, "unsaid"), NULL);
+	for (unsigned turn = 0; turn < 1000 && !is_free(1); turn++) {
+		recording_call(more); // it looks around while there is work
+		rest_ms(10);
+	}
+	cr_assert(is_free(1));
+	finish();
+	cr_assert_eq(recording_slices("work"), 1);
+	cr_assert_eq(recording_threads("unsaid"), 1);
+}
+
+FLUSHER_TEST(drains_an_ended_thread_also_when_the_oldest_are_overwritten)
+{
+	pthread_t thread;
+
+	recording_settings.overflow = PFT_OVERFLOW_OVERWRITE;
+	start();
+	thread = recording_thread(call_once, "short");
+	pthread_join(thread, NULL);
+	cr_assert(recording_await("work", 1));
+	cr_assert(await_free(1));
+}
+
+FLUSHER_TEST(tells_the_name_that_a_thread_has_at_the_end)
+{
+	start();
+	recording_call(work);
+	prctl(PR_SET_NAME, "another name");
+	finish();
+	cr_assert_eq(recording_threads("another name"), 1);
+}
+
+FLUSHER_TEST(passes_over_a_seat_that_is_just_being_made)
+{
+	pthread_t thread;
+
+	start();
+	pft_session_thread(pft_session, 1)->state = PFT_THREAD_TAKEN;
+	thread = recording_thread(call_once, "behind it");
+	pthread_join(thread, NULL);
+	cr_assert(recording_await("work", 1));
+	finish();
+}
+
+// ---- stop and start ---------------------------------------------------------------------------------
+
+FLUSHER_TEST(stops_with_everything_in_the_file_and_goes_on)
+{
+	uint32_t thread = start_and_find_thread();
+
+	recording_calls(work, 99);
+	cr_assert(pft_flusher_stop());
+	cr_assert_eq(recording_slices("work"), 100);
+	cr_assert(await_gone(thread));
+	recording_calls(more, 10);
+	pft_flusher_start();
+	recording_calls(more, 10);
+	cr_assert(recording_await("more", 20));
+	finish();
+	cr_assert_eq(recording_slices("work"), 100);
+	cr_assert_eq(totals.written, 2 * 120);
+}
+
+FLUSHER_TEST(stops_before_it_ever_ran)
+{
+	start();
+	cr_assert(pft_flusher_stop());
+	pft_flusher_start();
+	recording_calls(work, 10);
+	finish();
+	cr_assert_eq(recording_slices("work"), 10);
+}
+
+static unsigned open_descriptors(void)
+{
+	unsigned count = 0;
+
+	for (int fd = 0; fd < 4096; fd++)
+		count += fcntl(fd, F_GETFD) >= 0;
+	return count;
+}
+
+// The program may have given up what it takes to open the file.
+FLUSHER_TEST(goes_on_with_its_file_and_leaves_no_descriptor)
+{
+	char away[PFT_PATH_MAX + 8];
+	unsigned before;
+
+	start();
+	snprintf(away, sizeof(away), "%s.away", recording_place.trace);
+	before = open_descriptors();
+	recording_calls(work, 10);
+	cr_assert(pft_flusher_stop());
+	cr_assert_eq(rename(recording_place.trace, away), 0);
+	pft_flusher_start();
+	recording_calls(work, 10);
+	finish();
+	cr_assert_eq(open_descriptors(), before);
+	cr_assert_eq(rename(away, recording_place.trace), 0);
+	cr_assert_eq(recording_slices("work"), 20);
+}
+
+FLUSHER_TEST(has_its_file_when_it_says_that_it_is_ready)
+{
+	char away[PFT_PATH_MAX + 8];
+
+	start();
+	snprintf(away, sizeof(away), "%s.away", recording_place.trace);
+	pft_flusher_ready();
+	cr_assert_eq(rename(recording_place.trace, away), 0);
+	recording_calls(work, 10);
+	finish();
+	cr_assert_eq(rename(away, recording_place.trace), 0);
+	cr_assert_eq(recording_slices("work"), 10);
+}
+
+static void *stop_and_start(void *unused)
+{
+	for (unsigned i = 0; i < 20; i++)
+		if (pft_flusher_stop()) {
+			recording_call(work);
+			pft_flusher_start();
+		}
+	return unused;
+}
+
+FLUSHER_TEST(is_stopped_by_one_thread_at_a_time)
+{
+	pthread_t threads[3];
+
+	start();
+	for (int i = 0; i < 3; i++)
+		threads[i] = recording_thread(stop_and_start, NULL);
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	finish();
+	cr_assert_eq(recording_slices("work"), 60);
+}
+
+static unsigned effective_user_of(uint32_t tid)
+{
+	char path[64], line[256];
+	unsigned user = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%u/status", tid);
+	file = fopen(path, "r");
+	cr_assert_not_null(file);
+	while (fgets(line, sizeof(line), file))
+		sscanf(line, "Uid: %*u %u", &user);
+	fclose(file);
+	return user;
+}
+
+FLUSHER_TEST(becomes_who_the_program_becomes)
+{
+	const uid_t nobody = 65534;
+	uint32_t thread;
+
+	if (geteuid() != 0)
+		cr_skip_test("changing identity needs privileges");
+	thread = start_and_find_thread();
+	cr_assert_eq(seteuid(nobody), 0);
+	cr_assert_eq(effective_user_of(thread), nobody);
+	recording_calls(more, 10);
+	cr_assert_eq(seteuid(0), 0);
+	cr_assert_eq(effective_user_of(thread), 0);
+	finish();
+	cr_assert_eq(recording_slices("more"), 10);
+}
+
+// ---- the end ----------------------------------------------------------------------------------------
+
+FLUSHER_TEST(leaves_a_trace_without_events_when_there_were_none)
+{
+	start();
+	finish();
+	cr_assert_eq(totals.produced, 0);
+	cr_assert_eq(recording_slices("work"), 0);
+}
+
+static void *await_finish(void *answer)
+{
+	*(bool *)answer = pft_flusher_await_finish();
+	return NULL;
+}
+
+FLUSHER_TEST(lets_others_wait_for_its_last_drain)
+{
+	pthread_t thread;
+	bool answer = false;
+
+	start();
+	recording_calls(work, 1000);
+	thread = recording_thread(await_finish, &answer);
+	finish();
+	pthread_join(thread, NULL);
+	cr_assert(answer);
+	cr_assert(pft_flusher_await_finish(), "later as well");
+}
+
+FLUSHER_TEST(says_that_the_file_is_gone)
+{
+	start();
+	cr_assert_eq(unlink(recording_place.trace), 0);
+	recording_calls(work, 10);
+	cr_assert_eq(recording_finish(&totals), -ENOENT);
+}
+
+FLUSHER_TEST(says_that_the_file_may_not_grow)
+{
+	const struct rlimit small = {8192, 8192};
+	struct stat found;
+
+	start();
+	setrlimit(RLIMIT_FSIZE, &small);
+	recording_calls(work, CALLS);
+	cr_assert_eq(recording_finish(&totals), -EFBIG);
+	cr_assert_eq(totals.produced, totals.written + totals.dropped);
+	cr_assert_eq(stat(recording_place.trace, &found), 0);
+	cr_assert_leq(found.st_size, 8192);
+	cr_assert_eq(recording_slices("work") + recording_ends(), totals.written, "what is there is whole");
+}
+
+// Opening a pipe that nobody reads hangs for ever.
+FLUSHER_TEST(does_not_hold_up_the_end_when_it_hangs)
+{
+	uint64_t start_ns = pft_clock_ns(CLOCK_MONOTONIC);
+
+	start();
+	cr_assert_eq(unlink(recording_place.trace), 0);
+	cr_assert_eq(mkfifo(recording_place.trace, 0600), 0);
+	recording_call(work);
+	cr_assert_eq(recording_finish(&totals), -ETIMEDOUT);
+	cr_assert_lt(pft_clock_ns(CLOCK_MONOTONIC) - start_ns, UINT64_C(20000000000));
+}
