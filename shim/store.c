@@ -349,13 +349,17 @@ static bool copy_part(struct pft_session *to, const struct pft_session *from, ui
 	return true;
 }
 
+// The parent may be adding hooks meanwhile. It stores their number last, so what is read first is whole.
 static int copy_hooks(struct pft_session *to, const struct pft_session *from)
 {
-	if (!copy_part(to, from, from->hooks_at, from->hooks * sizeof(struct pft_session_hook)) ||
-		!copy_part(to, from, from->strings_at, from->strings_used))
+	uint32_t hooks = __atomic_load_n(&from->hooks, __ATOMIC_ACQUIRE);
+	uint32_t strings = __atomic_load_n(&from->strings_used, __ATOMIC_RELAXED);
+
+	if (!copy_part(to, from, from->hooks_at, hooks * sizeof(struct pft_session_hook)) ||
+		!copy_part(to, from, from->strings_at, strings))
 		return -ENOSPC;
-	to->strings_used = from->strings_used;
-	to->hooks = from->hooks;
+	to->strings_used = strings;
+	to->hooks = hooks;
 	return 0;
 }
 
