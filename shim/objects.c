@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads the loaded ELF objects out of the loader's list. Called at startup, one thread.
+// Reads the loaded ELF objects out of the loader's list. Called at startup, and when objects were opened.
 // The rule: memory is believed only after it was found to be there. An object whose ELF header is not where
 // it is expected is listed by name, with an empty range and no tables, and so left alone.
 #include "shim/objects.h"
@@ -188,6 +188,7 @@ static void read_object(struct pft_object *object, const struct link_map *map)
 	struct headers headers = headers_of(map, object->program);
 	const Elf64_Phdr *dynamic = headers_dynamic(headers, map);
 
+	object->map = map;
 	object->bias = map->l_addr;
 	object->dynamic = map->l_ld;
 	object->name = last_part(object->path);
@@ -199,6 +200,12 @@ static void read_object(struct pft_object *object, const struct link_map *map)
 	object->loader = inside(_r_debug.r_brk, object->low, object->high);
 	object->vdso = inside(getauxval(AT_SYSINFO_EHDR), object->low, object->high);
 	object->self = inside((uintptr_t)pft_objects_scan, object->low, object->high);
+}
+
+void pft_object_read(struct pft_object *object, const struct link_map *map, bool bind_now)
+{
+	*object = (struct pft_object){.path = map->l_name, .bind_now = bind_now};
+	read_object(object, map);
 }
 
 static size_t count_maps(void)
@@ -220,9 +227,9 @@ static bool bound_at_start(char *const *environment)
 
 int pft_objects_scan(struct pft_objects *objects, struct pft_arena *arena, char *const *environment)
 {
-	bool bind_now = bound_at_start(environment);
 	struct pft_object *object;
 
+	objects->bind_now = bound_at_start(environment);
 	objects->count = count_maps();
 	objects->all = object = pft_arena_alloc(arena, objects->count * sizeof(*object));
 	if (!object)
@@ -232,7 +239,7 @@ int pft_objects_scan(struct pft_objects *objects, struct pft_arena *arena, char 
 		object->path = object->program ? program_path(arena) : map->l_name;
 		if (!object->path)
 			return -ENOMEM;
-		object->bind_now = bind_now;
+		object->bind_now = objects->bind_now;
 		read_object(object, map);
 	}
 	return 0;
@@ -244,4 +251,25 @@ const struct pft_object *pft_objects_at(const struct pft_objects *objects, uintp
 		if (inside(address, objects->all[i].low, objects->all[i].high))
 			return &objects->all[i];
 	return NULL;
+}
+
+// ---- namespaces -------------------------------------------------------------------------------------
+
+// A program that names _r_debug has a copy of it, as it was at its start, and the copy's name is ours as
+// well. The loader's own is where it tells debuggers to look.
+const struct r_debug *pft_objects_base(const struct pft_objects *objects)
+{
+	const Elf64_Dyn *entry = objects->all[0].dynamic;
+
+	while (entry->d_tag != DT_NULL && entry->d_tag != DT_DEBUG)
+		entry++;
+	return entry->d_tag == DT_DEBUG && entry->d_un.d_ptr ? (const void *)entry->d_un.d_ptr : &_r_debug;
+}
+
+const struct r_debug *pft_objects_next_space(const struct r_debug *space)
+{
+	const int first_with_next = 2;
+	const struct r_debug_extended *extended = (const void *)space;
+
+	return space->r_version >= first_with_next ? (const void *)extended->r_next : NULL;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The ELF objects that are loaded: their names, ranges, symbols and the relocations that fill their PLT
-// slots, as the loader left them in memory. Startup context. Reads memory only; opens no file, calls no
-// loader function that could take the loader's lock.
+// slots, as the loader left them in memory. Startup context; later the caller holds the loader's lock, or
+// the list may change under it. Reads memory only; opens no file, calls no loader function that could take
+// the loader's lock.
 #ifndef PFT_OBJECTS_H
 #define PFT_OBJECTS_H
 
@@ -14,6 +15,7 @@
 #include "encoder/base/arena.h"
 
 struct pft_object {
+	const struct link_map *map; // the loader's entry
 	const char *path; // as the loader has it; the program's own is its real path
 	const char *name; // last part of the path: what `object::function` and `@object` mean
 	uintptr_t bias; // add to an address in the file
@@ -39,11 +41,20 @@ struct pft_object {
 struct pft_objects {
 	struct pft_object *all; // in the loader's order, which is the order of the global scope
 	size_t count;
+	bool bind_now; // LD_BIND_NOW is set
 };
 
 // Lists what is loaded now (_r_debug, base namespace). 0 or -ENOMEM. `environment` is looked at for
 // LD_BIND_NOW.
 int pft_objects_scan(struct pft_objects *objects, struct pft_arena *arena, char *const *environment);
+
+// Reads one object that is not the program. `bind_now` as in the list.
+void pft_object_read(struct pft_object *object, const struct link_map *map, bool bind_now);
+
+// The loader's list of the base namespace, then, one after the other, those that dlmopen made (which glibc
+// shows since 2.35). NULL behind the last.
+const struct r_debug *pft_objects_base(const struct pft_objects *objects);
+const struct r_debug *pft_objects_next_space(const struct r_debug *space);
 
 // The object whose segments hold `address`, or NULL.
 const struct pft_object *pft_objects_at(const struct pft_objects *objects, uintptr_t address);
