@@ -99,11 +99,15 @@ static int copy_jumps(struct pft_slots_change *change)
 	return (int)result;
 }
 
-static void drop_jumps(struct pft_slots_change *change)
+void pft_slots_drop_table(Elf64_Rela *jumps, size_t count)
 {
-	if (change->jumps)
-		pft_sys_munmap(change->jumps, change->object->jump_count * sizeof(*change->jumps));
-	change->jumps = NULL;
+	if (jumps)
+		pft_sys_munmap(jumps, count * sizeof(*jumps));
+}
+
+bool pft_slots_table_is_copy(const struct pft_object *object)
+{
+	return object->jumps && !inside(object->jumps, object->low, object->high);
 }
 
 static bool touches_relro(const struct pft_slots_change *change)
@@ -138,8 +142,10 @@ int pft_slots_prepare(struct pft_slots_change *change)
 		result = copy_jumps(change);
 	if (result == 0)
 		result = protect_relro(change, PROT_READ | PROT_WRITE);
-	if (result)
-		drop_jumps(change);
+	if (result) {
+		pft_slots_drop_table(change->jumps, change->object->jump_count);
+		change->jumps = NULL;
+	}
 	return result;
 }
 

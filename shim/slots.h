@@ -40,7 +40,7 @@ struct pft_slots_change {
 	const struct pft_object *object;
 	struct pft_slot_plan *plans;
 	size_t count;
-	Elf64_Rela *jumps; // the copy, when a plan is lazy; never unmapped: the loader uses it
+	Elf64_Rela *jumps; // the copy, when a plan is lazy; stays as long as the object: the loader uses it
 };
 
 // Makes the copy and makes slots (and the dynamic entry) writable. 0, or -errno with nothing changed
@@ -50,5 +50,11 @@ int pft_slots_prepare(struct pft_slots_change *change);
 
 // Writes cells first, then the table, then slots; then RELRO is read-only as before. Cannot fail.
 void pft_slots_commit(struct pft_slots_change *change);
+
+// Whether the object's table is a copy that an earlier change made.
+bool pft_slots_table_is_copy(const struct pft_object *object);
+
+// Gives back the copy of `count` entries that was made for an object which has been closed. NULL is no copy.
+void pft_slots_drop_table(Elf64_Rela *jumps, size_t count);
 
 #endif
