@@ -8,7 +8,8 @@
 #include "shim/objects.h"
 
 // clang-format off
-// Each function of exports.map that has a next one; _exit and _Exit end here.
+// Each function of exports.map that has a next one, but for _exit and _Exit, which end here, and those of
+// loader.c.
 #define PFT_INTERPOSED(X) \
 	X(pthread_create) \
 	X(fork) \

@@ -16,6 +16,7 @@
 #include "shim/log.h"
 #include "shim/next.h"
 #include "shim/objects.h"
+#include "shim/opened.h"
 #include "shim/place.h"
 #include "shim/process.h"
 #include "shim/select.h"
@@ -28,7 +29,8 @@ int __cxa_at_quick_exit(void (*function)(void *), void *object);
 
 static struct pft_settings settings;
 static struct pft_place place;
-static struct pft_arena startup_arena; // settings point into it
+static struct pft_arena startup_arena; // settings, selection and objects point into it
+static struct pft_objects objects; // what was loaded at startup
 static const char *program;
 
 // ---- end --------------------------------------------------------------------------------------------
@@ -131,10 +133,10 @@ static const char *program_name(char **arguments)
 
 typedef int gettime_function(int clock, struct timespec *now);
 
-static gettime_function *vdso_gettime(const struct pft_objects *objects)
+static gettime_function *vdso_gettime(void)
 {
-	for (size_t i = 0; i < objects->count; i++) {
-		const struct pft_object *object = &objects->all[i];
+	for (size_t i = 0; i < objects.count; i++) {
+		const struct pft_object *object = &objects.all[i];
 		const Elf64_Sym *symbol =
 			object->vdso ? pft_object_symbol(object, "__vdso_clock_gettime") : NULL;
 
@@ -144,11 +146,11 @@ static gettime_function *vdso_gettime(const struct pft_objects *objects)
 	return NULL;
 }
 
-static void start_clock(const struct pft_objects *objects)
+static void start_clock(void)
 {
 	bool tsc = settings.clock == PFT_CLOCK_TSC && pft_clock_tsc_is_invariant();
 
-	pft_clock_start(tsc ? PFT_CLOCK_TSC : PFT_CLOCK_MONOTONIC, vdso_gettime(objects));
+	pft_clock_start(tsc ? PFT_CLOCK_TSC : PFT_CLOCK_MONOTONIC, vdso_gettime());
 }
 
 // The first process of a tree makes the execution's id; the others are handed it, or find it at their parent.
@@ -164,14 +166,13 @@ static int make_place(void)
 
 static int start_session(char *const *environment, struct pft_arena *arena)
 {
-	struct pft_selection *selection = pft_selection_parse(settings.functions, arena);
-	struct pft_objects objects;
-	int error = selection ? pft_objects_scan(&objects, arena, environment) : -EINVAL;
+	struct pft_selection *selection = pft_selection_parse(settings.functions, &startup_arena);
+	int error = selection ? pft_objects_scan(&objects, &startup_arena, environment) : -EINVAL;
 
 	if (error)
 		return error;
 	pft_next_start(&objects);
-	start_clock(&objects);
+	start_clock();
 	error = make_place();
 	if (error)
 		return error;
@@ -216,4 +217,6 @@ static void __attribute__((constructor)) start(int count, char **arguments, char
 		return;
 	pft_forked = start_child;
 	pft_threads_start();
+	if (pft_hooks_wanted(&settings))
+		pft_opened_start(&objects);
 }
