@@ -134,6 +134,7 @@ $(unit_tests): $(test_objects) $(tested_objects) $(guest_libraries) | $(unit_lib
 
 $(unit_libraries): $(wildcard tests/unit/fixtures/*.map)
 $(test_programs) $(bench_programs): | $(test_libraries)
+$(filter %/libopened_plugin.so %/libopened_bare.so %/libopened_next.so,$(test_libraries)): | $(O)/tests/programs/libcalls.so
 
 $(O)/tests/%.so: tests/%.c
 	$(call say,CC,$<)

@@ -6,6 +6,7 @@ PROGRAMS = [
     ["altstack", 2000], ["backtrace"], ["callbacks"], ["calls"], ["calls_noplt"], ["calls_now"], ["cancel"],
     ["chroot"], ["coroutines"], ["daemon"], ["deep", 1000], ["descriptors"], ["early"], ["errno", 200],
     ["fork"], ["fork_busy", 20], ["fork_return"], ["ifunc"], ["late"], ["longjmp"], ["names"], ["opened"],
+    ["converts"], ["open_errors"], ["open_moved"], ["open_threads", 25], ["throw_opened"],
     ["privileges"], ["register_file", 20], ["registers", 20], ["short_threads", 200], ["siglongjmp", 5000],
     ["sigwait"], ["smallest_stack"], ["spawn"], ["state"], ["stopped"], ["storm", 4, 2000], ["tailcall"], ["throw"],
     ["throw_loop", 500], ["times"], ["toy_malloc"], ["unwind"], ["versions"], ["wrapped"],
