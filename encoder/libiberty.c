@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "encoder/base/sys_x86_64.h"
 #include "encoder/base/text.h"
@@ -51,14 +52,34 @@ static void call_on_stack(char *top, void (*work)(void *context), void *context)
 			 "xmm12", "xmm13", "xmm14", "xmm15", "cc", "memory");
 }
 
-bool pft_libiberty_run(struct pft_arena *arena, void (*work)(void *context), void *context)
+static bool try_enter(void)
 {
 	uint32_t self = (uint32_t)pft_sys_getpid();
 	uint32_t other = __atomic_load_n(&inside, __ATOMIC_RELAXED);
+
+	return other != self &&
+	       __atomic_compare_exchange_n(&inside, &other, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+// A name takes microseconds. Who is inside for longer was stopped, or is the caller, interrupted by a signal.
+static bool enter(void)
+{
+	const struct timespec nap = {0, 100000};
+	unsigned naps_left = 100;
+
+	while (!try_enter()) {
+		if (!naps_left--)
+			return false;
+		pft_sys2(SYS_nanosleep, &nap, NULL);
+	}
+	return true;
+}
+
+bool pft_libiberty_run(struct pft_arena *arena, void (*work)(void *context), void *context)
+{
 	bool ready;
 
-	if (other == self || !__atomic_compare_exchange_n(
-				     &inside, &other, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+	if (!enter())
 		return false;
 	ready = stack_map();
 	if (ready) {

@@ -10,8 +10,9 @@
 
 #include "encoder/base/arena.h"
 
-// Runs `work`. False, with nothing done, when there is no memory for the stack, or when another thread is
-// inside: a library opened later is looked at by the thread that opens it.
+// Runs `work`, after whoever is inside: an object that is opened is looked at by the thread that opens it.
+// False, with nothing done, when there is no memory for the stack, or when the other one stays for longer
+// than any name takes (10 ms).
 bool pft_libiberty_run(struct pft_arena *arena, void (*work)(void *context), void *context);
 
 #endif

@@ -4,7 +4,9 @@
 
 #include <criterion/criterion.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "encoder/libiberty.h"
 
@@ -144,7 +146,33 @@ static void demangle_inside(void *shown)
 	*(const char **)shown = pft_demangle("_Z1fv", 0, &arena);
 }
 
-Test(demangle, refuses_a_second_caller_while_one_is_inside)
+static void stay_inside(void *flag)
+{
+	__atomic_store_n((bool *)flag, true, __ATOMIC_RELEASE);
+	usleep(2000);
+}
+
+static void *run_inside(void *flag)
+{
+	static struct pft_arena other;
+
+	cr_assert(pft_libiberty_run(&other, stay_inside, flag));
+	return NULL;
+}
+
+Test(demangle, waits_for_another_thread_that_is_inside)
+{
+	bool is_inside = false;
+	pthread_t thread;
+
+	cr_assert_eq(pthread_create(&thread, NULL, run_inside, &is_inside), 0);
+	while (!__atomic_load_n(&is_inside, __ATOMIC_ACQUIRE))
+		continue;
+	cr_assert_str_eq(pft_demangle("_Z1fv", 0, &arena), "f");
+	pthread_join(thread, NULL);
+}
+
+Test(demangle, refuses_a_second_caller_when_the_first_one_stays)
 {
 	const char *shown = "untouched";
 
