@@ -218,6 +218,11 @@ uintptr_t seated_slot(unsigned number)
 
 // ---- ways -------------------------------------------------------------------------------------------
 
+void seated_drain(void)
+{
+	__atomic_store_n(&pft_self->tail, pft_head_position(pft_self->head), __ATOMIC_SEQ_CST);
+}
+
 void seated_arm(void)
 {
 	uint32_t position = pft_head_position(pft_self->head);

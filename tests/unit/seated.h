@@ -46,6 +46,9 @@ const char *seated_events(void);
 // The address of foreign slot `number`, as it stands in the records.
 uintptr_t seated_slot(unsigned number);
 
+// The ring of the calling thread is empty, as after a flusher's round.
+void seated_drain(void);
+
 // From here on every event of the calling thread takes the slow path, where it is admitted.
 void seated_arm(void);
 

@@ -73,7 +73,8 @@ static uint32_t start_and_find_thread(void)
 	uint32_t before[16], after[16];
 	unsigned count_before, count_after;
 
-	pthread_join(unannounced_create(do_nothing, NULL), NULL); // a sanitizer starts a thread with the first
+	pthread_join(
+		unannounced_create(do_nothing, NULL), NULL); // a sanitizer starts a thread with the first
 	count_before = tasks(before);
 	start();
 	recording_call(work);

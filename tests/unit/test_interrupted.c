@@ -111,6 +111,7 @@ static void interrupt_everywhere(void (*prepare)(void), void (*run)(void), const
 		const char *events;
 		bool visited;
 
+		seated_drain();
 		prepare();
 		visited = stepped_at(at, run, call_handled);
 		events = seated_events();
@@ -135,6 +136,7 @@ static void leave_everywhere(void)
 	for (volatile unsigned at = 0; at < steps; at++) {
 		const char *events;
 
+		seated_drain();
 		if (!sigsetjmp(before_it, 1) && !stepped_at(at, call_interrupted, call_handled_and_leave))
 			handled();
 		afterwards();
