@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The flusher, with threads that record, a real session and a real file: what is recorded is in the file,
-// whether it runs, sleeps, is stopped or cannot go on. Also run under ThreadSanitizer.
+// whether it runs, sleeps, is stopped or cannot go on.
 #define _GNU_SOURCE
 #include "shim/flusher.h"
 
