@@ -87,6 +87,8 @@ Test(store, takes_another_number_when_one_is_taken)
 
 Test(store, follows_no_link_that_somebody_put_there)
 {
+	unlink(shared_path(1)); // of a process of this pid that was killed
+	unlink(shared_path(0));
 	cr_assert_eq(symlink("/tmp/pft-elsewhere", shared_path(0)), 0);
 	recording_make();
 	cr_assert_not(exists("/tmp/pft-elsewhere"));
