@@ -10,7 +10,7 @@ from harness import NotApplicable, assert_closed, assert_counts, program, same, 
 
 STEPPED = "leaf,outer,middle,inner,through*,tail_?,crooked"
 SCENARIOS = ("first_event", "nested", "callbacks", "tail_calls", "misaligned", "abandoned_before_a_call",
-             "abandoned_before_a_return", "coroutine", "thread")
+             "abandoned_before_a_return", "coroutine", "tail_calls_in_a_coroutine", "thread")
 
 
 # ---- single steps -----------------------------------------------------------------------------------
