@@ -115,11 +115,6 @@ def frames(lines):
     return [match.group(1) for match in found if match]
 
 
-def stopped_in(lines):
-    """The function of the last place that gdb showed."""
-    return re.match("[^+ ]*", [line for line in lines if line][-1]).group(0)
-
-
 @test
 def gdb_shows_one_frame_of_ours_between_a_hooked_function_and_its_caller():
     shown = frames(gdb("break look", "run", "bt", "kill"))
