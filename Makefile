@@ -86,10 +86,11 @@ $(O)/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(cflags) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 
+# No line numbers: a debugger steps over what has none, and would look for the thunks' second line in vain.
 $(O)/%.o: %.S
 	$(call say,AS,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(cflags) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(cflags) $(CPPFLAGS) $(CFLAGS) -g0 -c -o $@ $<
 
 $(O)/proto/%.o: $(O)/proto/%.c
 	$(call say,CC,$<)

@@ -21,6 +21,10 @@
 // The CFA equals the callee's, and libgcc takes two frames of one CFA for one frame unless the signal mark
 // tells them apart. The mark makes unwinders look up the caller at exactly the return address, which may lie
 // behind the caller's last byte when its last instruction is the call; the minus one undoes that.
+//
+// A debugger that runs to the caller would put its breakpoint there, into the call instruction, and the next
+// call would go astray. Debuggers look into .debug_frame first (gdb, dwarf2/frame.c, fde_is_less_than), which
+// is not mapped: there the same frame is an ordinary one with the exact return address.
 
 #define SELF_HEAD 0
 #define SELF_BEGIN_LIMIT 8
@@ -47,6 +51,58 @@
 // DW_OP_minus; rbx (column 3) is saved at DW_OP_breg3 8.
 #define CFI_RETURN_ADDRESS_IN_RECORD .cfi_escape 0x16, 0x10, 0x05, 0x73, 0x00, 0x06, 0x31, 0x1c
 #define CFI_RBX_IN_RECORD .cfi_escape 0x10, 0x03, 0x02, 0x73, 0x08
+
+// A range in which rbx holds the record and the CFA is rsp + `depth`, in both tables.
+.macro RECORD_FRAME start, end, depth
+	.cfi_startproc
+	.cfi_signal_frame
+	.cfi_def_cfa %rsp, \depth
+	CFI_RETURN_ADDRESS_IN_RECORD
+	CFI_RBX_IN_RECORD
+	.pushsection .debug_frame
+	.long	9f - . - 4
+	.long	.Lrecord_frame
+	.quad	\start
+	.quad	\end - \start
+	.byte	0x0e				// DW_CFA_def_cfa_offset
+	.uleb128 \depth
+	.popsection
+.endm
+
+.macro RECORD_FRAME_END
+	.cfi_endproc
+	.pushsection .debug_frame
+	.balign	8
+9:
+	.popsection
+.endm
+
+// The instruction before changed the depth.
+.macro DEPTH depth
+	.cfi_def_cfa_offset \depth
+8:
+	.pushsection .debug_frame
+	.byte	0x01				// DW_CFA_set_loc
+	.quad	8b
+	.byte	0x0e				// DW_CFA_def_cfa_offset
+	.uleb128 \depth
+	.popsection
+.endm
+
+	.section .debug_frame, "", @progbits
+.Lrecord_frame:
+	.long	9f - . - 4
+	.long	0xffffffff			// a CIE
+	.byte	1				// version
+	.asciz	""				// augmentation: none
+	.uleb128 1				// of code addresses
+	.sleb128 -8				// of data offsets
+	.byte	16				// column of the return address
+	.byte	0x0c, 7, 0			// DW_CFA_def_cfa rsp + 0
+	.byte	0x10, 16, 2, 0x73, 0		// DW_CFA_expression: return address at DW_OP_breg3 0
+	.byte	0x10, 3, 2, 0x73, 8		// DW_CFA_expression: rbx at DW_OP_breg3 8
+	.balign	8
+9:
 
 .macro SAVE register
 	push	\register
@@ -158,29 +214,33 @@ pft_enter:
 //   rsp -> rdx rax [slot]			after the return, rbx = the frame record
 	.type	pft_through, @function
 pft_through:
-	.cfi_startproc
-	.cfi_signal_frame
-	.cfi_def_cfa %rsp, SAVED + 8
-	CFI_RETURN_ADDRESS_IN_RECORD
-	CFI_RBX_IN_RECORD
+	RECORD_FRAME pft_through, pft_back, SAVED + 8
 	lea	pft_originals(%rip), %rax
 	mov	(%rax, %r11, 8), %r11
-	RESTORE	%r8
-	RESTORE	%rdi
-	RESTORE	%rsi
-	RESTORE	%rdx
-	RESTORE	%rcx
-	RESTORE	%rax
+	pop	%r8
+	DEPTH	48
+	pop	%rdi
+	DEPTH	40
+	pop	%rsi
+	DEPTH	32
+	pop	%rdx
+	DEPTH	24
+	pop	%rcx
+	DEPTH	16
+	pop	%rax
+	DEPTH	8
 	add	$8, %rsp
-	.cfi_adjust_cfa_offset -8
+	DEPTH	0
 	call	*%r11
 	.globl	pft_return
 	.hidden	pft_return
 pft_return:
 	sub	$8, %rsp
-	.cfi_adjust_cfa_offset 8
-	SAVE	%rax
-	SAVE	%rdx
+	DEPTH	8
+	push	%rax
+	DEPTH	16
+	push	%rdx
+	DEPTH	24
 	LOAD_SELF
 .Lleave_again:
 	mov	SELF_HEAD(%rcx), %r8
@@ -222,7 +282,7 @@ pft_return:
 	mov	FRAME_RETURN_ADDRESS(%rbx), %rcx
 	mov	%rcx, 16(%rsp)
 	mov	FRAME_RBX(%rbx), %rbx
-	.cfi_endproc
+	RECORD_FRAME_END
 	.size	pft_through, . - pft_through
 
 	.type	pft_back, @function
@@ -241,16 +301,12 @@ pft_back:
 // hold the result, are saved; the callee has given back the others that matter.
 	.type	pft_leave_cold, @function
 pft_leave_cold:
-	.cfi_startproc
-	.cfi_signal_frame
-	.cfi_def_cfa %rsp, 24
-	CFI_RETURN_ADDRESS_IN_RECORD
-	CFI_RBX_IN_RECORD
+	RECORD_FRAME pft_leave_cold, pft_enter_cold, 24
 	mov	%rbx, %rdi
 	lea	16(%rsp), %rsi
 	call	pft_leave_slow
 	jmp	.Lleave_recorded
-	.cfi_endproc
+	RECORD_FRAME_END
 	.size	pft_leave_cold, . - pft_leave_cold
 
 // Saves what pft_enter did not.

@@ -96,16 +96,16 @@ def unwinders_see_every_frame_while_a_forked_child_starts_its_session():
 OURS = {"<signal handler called>", "pft_through"}  # the trampoline's frame
 
 
-def gdb(*commands):
-    """What gdb says to the commands, as lines, with the program `backtrace` under the shim."""
+def gdb(*commands, name="backtrace", funcs="through*"):
+    """What gdb says to the commands, as lines, with the program under the shim."""
     if not shutil.which("gdb"):
         raise NotApplicable("no gdb here")
     preload = [] if harness.bare else ["set environment LD_PRELOAD " + harness.SHIM]
     argv = ["gdb", "-batch", "-nx"]
     for line in ["set startup-with-shell off", "set width 0", *preload, *commands]:
         argv += ["-ex", line]
-    done = harness.run(argv + [program("backtrace")],
-                       env=harness.settings("user", "through*", harness.fresh_directory(), {}))
+    done = harness.run(argv + [program(name)],
+                       env=harness.settings("user", funcs, harness.fresh_directory(), {}))
     return done.stdout.decode().splitlines() + done.stderr.decode().splitlines()
 
 
@@ -140,6 +140,21 @@ def gdb_finishes_what_a_hooked_function_called():
     assert any(line.startswith("through + ") for line in lines), lines
     assert "Value returned is $2 = 2" in lines, lines
     assert any("exited normally" in line for line in lines), lines
+
+
+@test
+def gdb_finishes_a_hooked_function_in_its_caller():
+    """And the calls that follow go where they should."""
+    finish = ["finish"] if harness.bare else ["finish", "finish"]  # the trampoline is a frame as well
+    lines = gdb("break leaf", "run", "delete", *finish, "info symbol $pc", "continue", name="calls", funcs="leaf")
+    assert any(line.startswith("main + ") for line in lines), lines
+    assert any("exited normally" in line for line in lines), lines
+
+
+@test
+def gdb_steps_over_a_hooked_call():
+    lines = gdb("break deeper", "run", "step", "bt", "kill")
+    assert "main" in frames(lines), lines
 
 
 @test
