@@ -14,6 +14,8 @@
 #include "shim/settings.h"
 
 #define PAGE_BYTES 4096
+// How far below its dynamic section the start of an object is looked for, a system call a page.
+#define SEARCH_PAGES 65536
 
 struct headers {
 	const Elf64_Phdr *first;
@@ -33,10 +35,10 @@ static uintptr_t page_of(uintptr_t address)
 // ---- program headers --------------------------------------------------------------------------------
 
 // Whether 8 bytes at `address` can be read. The kernel copies the set before it looks at the first argument,
-// so an impossible one tells EFAULT from EINVAL and changes nothing.
+// so an impossible one tells EFAULT from EINVAL and changes nothing. No set at all would be fine with it.
 static bool readable(uintptr_t address)
 {
-	return pft_sys4(SYS_rt_sigprocmask, -1, address, NULL, 8) != -EFAULT;
+	return address && pft_sys4(SYS_rt_sigprocmask, -1, address, NULL, 8) != -EFAULT;
 }
 
 // The program headers say where the dynamic section is, and the loader says it too: they must agree.
@@ -48,18 +50,29 @@ static const Elf64_Phdr *headers_dynamic(struct headers headers, const struct li
 	return NULL;
 }
 
-// The headers of an object that is linked at 0, which is every shared object that linkers make by default.
-static struct headers headers_at_bias(const struct link_map *map)
+static struct headers headers_at(uintptr_t start, const struct link_map *map)
 {
-	const Elf64_Ehdr *elf = (const void *)map->l_addr;
+	const Elf64_Ehdr *elf = (const void *)start;
 	struct headers headers;
 
-	if (!readable(map->l_addr) || memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0)
+	if (!readable(start) || memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0)
 		return (struct headers){0};
-	headers.first = (const void *)(map->l_addr + elf->e_phoff);
+	headers.first = (const void *)(start + elf->e_phoff);
 	headers.count = elf->e_phnum;
 	if (!readable((uintptr_t)headers.first) || !readable((uintptr_t)(headers.first + headers.count) - 8))
 		return (struct headers){0};
+	return headers_dynamic(headers, map) ? headers : (struct headers){0};
+}
+
+// An object that is linked at 0, which is every shared object that linkers make by default, starts at its
+// bias. Others start somewhere below their dynamic section.
+static struct headers headers_of_library(const struct link_map *map)
+{
+	struct headers headers = headers_at(map->l_addr, map);
+	uintptr_t page = page_of((uintptr_t)map->l_ld);
+
+	for (size_t i = 0; i < SEARCH_PAGES && page && !headers.first; i++, page -= PAGE_BYTES)
+		headers = headers_at(page, map);
 	return headers;
 }
 
@@ -69,7 +82,7 @@ static struct headers headers_of(const struct link_map *map, bool program)
 {
 	if (program)
 		return (struct headers){(const void *)getauxval(AT_PHDR), getauxval(AT_PHNUM)};
-	return headers_at_bias(map);
+	return headers_of_library(map);
 }
 
 static void read_segment(struct pft_object *object, const Elf64_Phdr *header)

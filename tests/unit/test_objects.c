@@ -176,6 +176,17 @@ Test(objects, names_the_last_function_of_a_gnu_hash_table)
 			pft_object_function_at(object, (uintptr_t)dlsym(handle, names[i])), names[i]);
 }
 
+Test(objects, reads_an_image_that_is_not_linked_at_zero)
+{
+	void *handle = open_fixture("libfixture_based.so");
+	const struct pft_object *object = object_named("libfixture_based.so");
+
+	cr_assert_neq(object->low, object->bias);
+	cr_assert_gt(object->jump_count, 0);
+	cr_assert_eq(address_of(object, "fixture_based_own"), dlsym(handle, "fixture_based_own"));
+	cr_assert_eq(pft_objects_at(&objects, (uintptr_t)dlsym(handle, "fixture_based_own")), object);
+}
+
 // The loader has made the range read-only: /proc/self/maps says so for each page of it.
 Test(objects, reckons_relro_as_the_loader_does)
 {
