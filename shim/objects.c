@@ -207,6 +207,8 @@ static void read_object(struct pft_object *object, const struct link_map *map)
 	object->name = last_part(object->path);
 	if (!dynamic)
 		return;
+	object->headers = headers.first;
+	object->header_count = headers.count;
 	for (size_t i = 0; i < headers.count; i++)
 		read_segment(object, headers.first + i);
 	read_tables(object, dynamic);

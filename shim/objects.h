@@ -21,6 +21,8 @@ struct pft_object {
 	uintptr_t bias; // add to an address in the file
 	uintptr_t low, high; // of the loaded segments
 	uintptr_t relro, relro_end; // page-rounded; equal when there is none
+	const Elf64_Phdr *headers; // program headers; none where they could not be found
+	size_t header_count;
 	Elf64_Dyn *dynamic;
 	const Elf64_Sym *symbols;
 	const char *strings;
