@@ -327,7 +327,7 @@ static bool selector_takes_names(
 	       (names->full && pattern_matches(pattern, names->full));
 }
 
-enum pft_verdict pft_selection_match(
+static const struct selector *deciding(
 	const struct pft_selection *selection, const char *symbol, const char *object)
 {
 	struct pft_arena_mark mark = pft_arena_mark(selection->arena);
@@ -338,7 +338,22 @@ enum pft_verdict pft_selection_match(
 				   selector_takes_names(selector, &names, selection->arena)))
 		selector = selector->previous;
 	pft_arena_release(selection->arena, mark);
+	return selector;
+}
+
+enum pft_verdict pft_selection_match(
+	const struct pft_selection *selection, const char *symbol, const char *object)
+{
+	const struct selector *selector = deciding(selection, symbol, object);
+
 	if (!selector)
 		return PFT_UNSELECTED;
 	return selector->excludes ? PFT_EXCLUDED : PFT_SELECTED;
+}
+
+bool pft_selection_names(const struct pft_selection *selection, const char *symbol, const char *object)
+{
+	const struct selector *selector = deciding(selection, symbol, object);
+
+	return selector && !selector->excludes && selector->symbol.plain;
 }

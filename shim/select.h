@@ -28,6 +28,9 @@ struct pft_selection *pft_selection_parse(const char *text, struct pft_arena *ar
 enum pft_verdict pft_selection_match(
 	const struct pft_selection *selection, const char *symbol, const char *object);
 
+// Whether the selector that decides names this very symbol: what the user then does not get, he is told.
+bool pft_selection_names(const struct pft_selection *selection, const char *symbol, const char *object);
+
 // Why a function is never diverted, as words that complete "left alone: it ...", or NULL (see never.c).
 const char *pft_never_divert(const char *symbol);
 

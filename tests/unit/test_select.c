@@ -169,6 +169,23 @@ Test(select, an_object_narrows)
 	cr_assert_eq(verdict("*,-*@libz*", "inflate", "libz.so.1"), PFT_EXCLUDED);
 }
 
+static bool names(const char *text, const char *symbol)
+{
+	return pft_selection_names(pft_selection_parse(text, &arena), symbol, "libx.so");
+}
+
+Test(select, a_name_without_wildcards_names_its_function)
+{
+	cr_assert(names("read", "read"));
+	cr_assert(names("read@lib*", "read"));
+	cr_assert(names("*,f()", "_Z1fv"));
+	cr_assert_not(names("rea?", "read"));
+	cr_assert_not(names("read,*", "read"), "the last that matches decides");
+	cr_assert_not(names("read,-read", "read"));
+	cr_assert_not(names("read@liby*", "read"));
+	cr_assert_not(names("read", "write"));
+}
+
 Test(select, an_unknown_object_matches_only_whichever_object)
 {
 	cr_assert_eq(verdict("f@libz*", "f", NULL), PFT_UNSELECTED);
