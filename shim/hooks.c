@@ -1,42 +1,22 @@
 // SPDX-License-Identifier: MIT
-// Choosing, naming and diverting: see hooks.h. A hook is one slot of one object: two objects
-// that call the same function have two hooks of one name, since each may be bound to another definition.
+// Giving ids and names to what targets.c chose, and diverting it: see hooks.h. A hook is one slot of one
+// object: two objects that call the same function have two hooks of one name, since each may be bound to
+// another definition.
 #include "shim/hooks.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "encoder/base/text.h"
+#include "shim/diversion.h"
 #include "shim/hot/pages.h"
 #include "shim/hot/self.h"
-#include "shim/hot/trampoline.h"
 #include "shim/log.h"
-#include "shim/slots.h"
-
-// A slot that will be diverted.
-struct target {
-	struct pft_slot slot;
-	const struct pft_object *callee; // that defines the function, as far as can be told; or NULL
-};
-
-struct survey {
-	const struct pft_objects *objects;
-	const struct pft_selection *selection;
-	const struct pft_settings *settings;
-	struct pft_arena *arena;
-	const struct pft_object *caller; // whose slots are looked at
-	struct target *targets; // of the caller
-	size_t count;
-	uint64_t hooks; // of all objects
-	uint64_t name_bytes;
-};
+#include "shim/targets.h"
 
 struct object_hooks {
-	const struct pft_object *object;
-	struct target *targets;
-	size_t count;
-	uint32_t first; // of their ids, which follow each other
-	struct pft_slots_change change;
+	struct pft_targets targets;
+	struct pft_diversion diversion; // of as many as there are ids for
 };
 
 // What was installed with.
@@ -48,102 +28,29 @@ static struct {
 
 // ---- choosing ---------------------------------------------------------------------------------------
 
-static const struct pft_object *callee_of(const struct survey *survey, const struct pft_slot *slot)
-{
-	const struct pft_object *object = NULL;
-
-	if (!slot->lazy)
-		object = pft_objects_at(survey->objects, (uintptr_t)slot->value);
-	if (!object || object->self) // that is, one that we interpose
-		object = pft_objects_defining(survey->objects, slot->symbol);
-	return object;
-}
-
-static void say_left_alone(const char *symbol, const char *reason)
-{
-	pft_log_verbose("left alone: ", symbol, ": it ", reason, NULL);
-}
-
-// Dev mode records what crosses from one object to another; the loader's own functions belong to nobody's
-// work.
-static bool is_wanted_by_mode(
-	const struct survey *survey, const struct pft_slot *slot, const struct pft_object *callee)
-{
-	return survey->settings->mode == PFT_MODE_DEV && callee != survey->caller &&
-	       !(callee && callee->loader) && !pft_dev_leaves_out(slot->symbol);
-}
-
-static bool is_wanted(
-	const struct survey *survey, const struct pft_slot *slot, const struct pft_object *callee)
-{
-	enum pft_verdict verdict =
-		pft_selection_match(survey->selection, slot->symbol, callee ? callee->name : NULL);
-	const char *reason;
-
-	if (verdict == PFT_EXCLUDED)
-		return false;
-	if (verdict != PFT_SELECTED && !is_wanted_by_mode(survey, slot, callee))
-		return false;
-	reason = pft_never_divert(slot->symbol);
-	if (reason && verdict == PFT_SELECTED)
-		say_left_alone(slot->symbol, reason);
-	return !reason;
-}
-
-static int look_at_slot(void *context, const struct pft_slot *slot)
-{
-	struct survey *survey = context;
-	const struct pft_object *callee;
-
-	// A weak reference that nothing defines, or one that is diverted: in a forked child whose parent was
-	// half way through this object.
-	if (!slot->value || pft_thunk_id(slot->value) != PFT_HOOK_NONE)
-		return 0;
-	callee = callee_of(survey, slot);
-	if (!is_wanted(survey, slot, callee))
-		return 0;
-	survey->targets[survey->count++] = (struct target){*slot, callee};
-	survey->name_bytes += strlen(slot->symbol) + 1;
-	return 0;
-}
-
-static int survey_object(struct survey *survey, struct object_hooks *hooks)
-{
-	survey->caller = hooks->object;
-	survey->count = 0;
-	survey->targets = pft_arena_alloc(survey->arena, hooks->object->jump_count * sizeof(struct target));
-	if (!survey->targets)
-		return -ENOMEM;
-	pft_slots_each(hooks->object, look_at_slot, survey);
-	hooks->targets = survey->targets;
-	hooks->count = survey->count;
-	survey->hooks += survey->count;
-	return 0;
-}
-
 static bool may_be_diverted(const struct pft_object *object)
 {
-	return !object->self && !object->loader && !object->vdso && object->jump_count > 0;
+	return !object->self && !object->loader && !object->vdso;
 }
 
-static int survey_all(struct survey *survey, struct object_hooks *all, size_t *count)
+static int choose(
+	const struct pft_survey *survey, const struct pft_object *object, struct object_hooks *hooks)
 {
-	size_t i;
+	hooks->diversion = (struct pft_diversion){.object = object};
+	hooks->targets.count = 0;
+	return may_be_diverted(object) ? pft_targets_choose(survey, object, &hooks->targets) : 0;
+}
 
-	for (*count = i = 0; i < survey->objects->count; i++) {
-		struct object_hooks *hooks = &all[*count];
-		int error;
+static int choose_all(const struct pft_survey *survey, struct object_hooks *all, size_t *count)
+{
+	int error = 0;
 
-		hooks->object = &survey->objects->all[i];
-		survey->name_bytes += strlen(hooks->object->name) + 1;
-		if (!may_be_diverted(hooks->object))
-			continue;
-		error = survey_object(survey, hooks);
-		if (error)
-			return error;
-		*count += hooks->count > 0;
+	*count = 0;
+	for (size_t i = 0; i < survey->objects->count && !error; i++) {
+		error = choose(survey, &survey->objects->all[i], &all[*count]);
+		*count += all[*count].targets.count > 0;
 	}
-	return 0;
+	return error;
 }
 
 // ---- naming -----------------------------------------------------------------------------------------
@@ -176,11 +83,21 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-static int reserve_names(struct pft_session *session, const struct survey *survey)
+// For the hooks of `count` objects, at most.
+static int reserve_names(struct pft_session *session, const struct pft_objects *objects,
+	const struct object_hooks *all, size_t count)
 {
-	uint64_t hooks = least(survey->hooks, PFT_HOOKS_MAX - session->hooks);
-	uint64_t names = least(survey->name_bytes, session->strings_bytes - session->strings_used);
+	uint64_t hooks = 0, names = 0;
 
+	for (size_t i = 0; i < objects->count; i++)
+		names += strlen(objects->all[i].name) + 1;
+	for (size_t i = 0; i < count; i++) {
+		hooks += all[i].targets.count;
+		for (size_t j = 0; j < all[i].targets.count; j++)
+			names += strlen(all[i].targets.all[j].slot.symbol) + 1;
+	}
+	hooks = least(hooks, PFT_HOOKS_MAX - session->hooks);
+	names = least(names, session->strings_bytes - session->strings_used);
 	if (!pft_pages_reserve(
 		    pft_session_hook(session, session->hooks), hooks * sizeof(struct pft_session_hook)) ||
 		!pft_pages_reserve(pft_session_string(session, session->strings_used), names))
@@ -202,49 +119,67 @@ static void say_no_more(const struct pft_object *object)
 static void name_hooks(struct pft_session *session, struct object_hooks *hooks, uint32_t *names,
 	const struct pft_objects *objects)
 {
-	size_t wanted = hooks->count;
+	struct pft_diversion *diversion = &hooks->diversion;
 
-	hooks->first = session->hooks;
-	hooks->count = least(wanted, PFT_HOOKS_MAX - session->hooks);
-	for (size_t i = 0; i < hooks->count; i++) {
+	diversion->first = session->hooks;
+	diversion->count = least(hooks->targets.count, PFT_HOOKS_MAX - session->hooks);
+	for (size_t i = 0; i < diversion->count; i++) {
 		struct pft_session_hook *hook = pft_session_hook(session, session->hooks);
 
-		hook->symbol = add_string(session, hooks->targets[i].slot.symbol);
-		hook->object = object_name(session, names, objects, hooks->targets[i].callee);
+		hook->symbol = add_string(session, hooks->targets.all[i].slot.symbol);
+		hook->object = object_name(session, names, objects, hooks->targets.all[i].callee);
 		__atomic_store_n(&session->hooks, session->hooks + 1, __ATOMIC_RELEASE);
 	}
-	if (hooks->count < wanted)
-		say_no_more(hooks->object);
+	if (diversion->count < hooks->targets.count)
+		say_no_more(diversion->object);
 }
 
 // ---- diverting --------------------------------------------------------------------------------------
 
-static int plan_object(struct object_hooks *hooks, struct pft_arena *arena)
+static int plan_all(
+	struct pft_session *session, const struct pft_survey *survey, struct object_hooks *all, size_t count)
 {
-	struct pft_slot_plan *plans = pft_arena_alloc(arena, hooks->count * sizeof(*plans));
+	const struct pft_objects *objects = survey->objects;
+	uint32_t *names = pft_arena_alloc(survey->arena, objects->count * sizeof(*names));
+	int error = names ? reserve_names(session, objects, all, count) : -ENOMEM;
 
-	if (!plans)
-		return -ENOMEM;
-	hooks->change =
-		(struct pft_slots_change){.object = hooks->object, .plans = plans, .count = hooks->count};
-	for (size_t i = 0; i < hooks->count; i++) {
-		uint32_t id = hooks->first + (uint32_t)i;
-
-		plans[i] = (struct pft_slot_plan){hooks->targets[i].slot, pft_thunk(id), &pft_originals[id]};
+	for (size_t i = 0; i < count && !error; i++) {
+		name_hooks(session, &all[i], names, objects);
+		error = pft_diversion_plan(&all[i].diversion, all[i].targets.all, survey->arena);
 	}
-	return pft_slots_prepare(&hooks->change);
+	return error;
 }
 
-static void say_count(const struct pft_session *session, size_t objects)
+static void say_counts(size_t diverted, size_t refused, size_t objects)
 {
-	char buffer[64];
+	char buffer[128];
 	struct pft_text text = pft_text_in(buffer, sizeof(buffer));
 
-	pft_text_add_number(&text, session->hooks - PFT_HOOK_FIRST);
+	pft_text_add_number(&text, diverted);
 	pft_text_add(&text, " slots of ");
 	pft_text_add_number(&text, objects);
 	pft_text_add(&text, " objects are diverted");
-	pft_log_verbose(buffer, NULL);
+	if (refused == 0) {
+		pft_log_verbose(buffer, NULL);
+		return;
+	}
+	pft_text_add(&text, ", ");
+	pft_text_add_number(&text, refused);
+	pft_text_add(&text, " could not be changed");
+	pft_log_say(buffer, "; PFT_VERBOSE=1 tells why", NULL);
+}
+
+static void divert_all(struct object_hooks *all, size_t count)
+{
+	size_t planned = 0, ready = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		planned += all[i].diversion.count;
+		ready += pft_diversion_prepare(&all[i].diversion);
+	}
+	for (size_t i = 0; i < count; i++)
+		pft_diversion_commit(&all[i].diversion);
+	say_counts(ready, planned - ready, count);
 }
 
 bool pft_hooks_wanted(const struct pft_settings *settings)
@@ -255,32 +190,24 @@ bool pft_hooks_wanted(const struct pft_settings *settings)
 int pft_hooks_install(struct pft_session *session, const struct pft_objects *objects,
 	const struct pft_selection *selection, const struct pft_settings *settings, struct pft_arena *arena)
 {
-	struct survey survey = {
-		.objects = objects, .selection = selection, .settings = settings, .arena = arena};
+	const struct pft_survey survey = {objects, selection, settings, arena};
 	struct object_hooks *all = pft_arena_alloc(arena, objects->count * sizeof(*all));
-	uint32_t *names = pft_arena_alloc(arena, objects->count * sizeof(*names));
-	size_t count, i;
+	size_t count;
 	int error;
 
 	if (!pft_hooks_wanted(settings))
 		return 0;
-	if (!all || !names)
+	if (!all)
 		return -ENOMEM;
-	error = survey_all(&survey, all, &count);
+	error = choose_all(&survey, all, &count);
 	if (!error)
-		error = reserve_names(session, &survey);
-	for (i = 0; i < count && !error; i++) {
-		name_hooks(session, &all[i], names, objects);
-		error = plan_object(&all[i], arena);
-	}
+		error = plan_all(session, &survey, all, count);
 	if (error)
 		return error;
-	for (i = 0; i < count; i++)
-		pft_slots_commit(&all[i].change);
+	divert_all(all, count);
 	chosen.session = session;
 	chosen.selection = selection;
 	chosen.settings = settings;
-	say_count(session, count);
 	return 0;
 }
 
@@ -295,14 +222,13 @@ struct pft_hooks_run {
 	size_t count;
 	size_t wanted; // more than there were ids left
 	bool used;
-	Elf64_Rela *jumps; // the table that the loader was given for the object, or NULL
-	size_t jump_count;
+	struct pft_diversion_kept kept; // of the object
 };
 
 static struct pft_hooks_run *runs;
 static struct pft_arena runs_memory;
 
-static bool is_named_so(uint32_t id, const struct target *target)
+static bool is_named_so(uint32_t id, const struct pft_target *target)
 {
 	const struct pft_session_hook *hook = pft_session_hook(chosen.session, id);
 	const char *object = target->callee ? target->callee->name : "";
@@ -313,10 +239,10 @@ static bool is_named_so(uint32_t id, const struct target *target)
 
 static bool serves_for(const struct pft_hooks_run *run, const struct object_hooks *hooks)
 {
-	if (run->used || run->wanted != hooks->count)
+	if (run->used || run->wanted != hooks->targets.count)
 		return false;
 	for (size_t i = 0; i < run->count; i++)
-		if (!is_named_so(run->first + (uint32_t)i, &hooks->targets[i]))
+		if (!is_named_so(run->first + (uint32_t)i, &hooks->targets.all[i]))
 			return false;
 	return true;
 }
@@ -328,92 +254,83 @@ static struct pft_hooks_run *run_again(struct object_hooks *hooks)
 	while (run && !serves_for(run, hooks))
 		run = run->next;
 	if (run) {
-		hooks->first = run->first;
-		hooks->count = run->count;
+		hooks->diversion.first = run->first;
+		hooks->diversion.count = run->count;
 	}
 	return run;
 }
 
-static struct pft_hooks_run *run_new(struct object_hooks *hooks, struct survey *survey)
+static struct pft_hooks_run *run_new(struct object_hooks *hooks, const struct pft_survey *survey)
 {
 	struct pft_arena_mark mark = pft_arena_mark(&runs_memory);
-	uint32_t *names = pft_arena_alloc(survey->arena, survey->objects->count * sizeof(*names));
+	const struct pft_diversion *diversion = &hooks->diversion;
+	const struct pft_objects *objects = survey->objects;
+	uint32_t *names = pft_arena_alloc(survey->arena, objects->count * sizeof(*names));
 	struct pft_hooks_run *run = pft_arena_alloc(&runs_memory, sizeof(*run));
-	size_t wanted = hooks->count;
 
-	for (size_t i = 0; i < survey->objects->count; i++)
-		survey->name_bytes += strlen(survey->objects->all[i].name) + 1;
-	if (!names || !run || reserve_names(chosen.session, survey) != 0)
+	if (!names || !run || reserve_names(chosen.session, objects, hooks, 1) != 0)
 		return NULL;
-	name_hooks(chosen.session, hooks, names, survey->objects);
-	if (hooks->count == 0) {
+	name_hooks(chosen.session, hooks, names, objects);
+	if (diversion->count == 0) {
 		pft_arena_release(&runs_memory, mark);
 		return NULL;
 	}
-	*run = (struct pft_hooks_run){
-		.next = runs, .first = hooks->first, .count = hooks->count, .wanted = wanted};
+	*run = (struct pft_hooks_run){.next = runs,
+		.first = diversion->first,
+		.count = diversion->count,
+		.wanted = hooks->targets.count};
 	runs = run;
 	return run;
 }
 
-static void say_added(const struct object_hooks *hooks)
+static void say_added(const struct pft_diversion *diversion, size_t count)
 {
 	char buffer[32];
 	struct pft_text text = pft_text_in(buffer, sizeof(buffer));
 
-	pft_text_add_number(&text, hooks->count);
-	pft_log_verbose(buffer, " slots of ", hooks->object->name, ", which was opened, are diverted", NULL);
+	pft_text_add_number(&text, count);
+	pft_log_verbose(
+		buffer, " slots of ", diversion->object->name, ", which was opened, are diverted", NULL);
 }
 
-static struct pft_hooks_run *divert(struct object_hooks *hooks, struct survey *survey)
+static struct pft_hooks_run *divert(struct object_hooks *hooks, const struct pft_survey *survey)
 {
+	struct pft_diversion *diversion = &hooks->diversion;
 	struct pft_hooks_run *run = run_again(hooks);
+	size_t ready;
 
 	if (!run)
 		run = run_new(hooks, survey);
-	if (!run || plan_object(hooks, survey->arena) != 0)
+	if (!run || pft_diversion_plan(diversion, hooks->targets.all, survey->arena) != 0)
+		return NULL;
+	ready = pft_diversion_prepare(diversion);
+	if (ready == 0)
 		return NULL;
 	run->used = true;
-	run->jumps = hooks->change.jumps;
-	run->jump_count = hooks->object->jump_count;
-	pft_slots_commit(&hooks->change);
-	say_added(hooks);
+	run->kept = pft_diversion_keep(diversion);
+	pft_diversion_commit(diversion);
+	say_added(diversion, ready);
 	return run;
 }
 
 struct pft_hooks_run *pft_hooks_add(
 	const struct pft_objects *objects, const struct pft_object *object, struct pft_arena *arena)
 {
-	struct survey survey = {.objects = objects,
-		.selection = chosen.selection,
-		.settings = chosen.settings,
-		.arena = arena};
-	struct object_hooks hooks = {.object = object};
+	const struct pft_survey survey = {objects, chosen.selection, chosen.settings, arena};
+	struct object_hooks hooks;
 
-	if (!chosen.session || !may_be_diverted(object) || survey_object(&survey, &hooks) != 0 ||
-		hooks.count == 0)
+	if (!chosen.session || choose(&survey, object, &hooks) != 0 || hooks.targets.count == 0)
 		return NULL;
 	return divert(&hooks, &survey);
 }
 
-static int is_thunk_of(void *context, const struct pft_slot *slot)
-{
-	const struct pft_hooks_run *run = context;
-
-	return pft_thunk_id(slot->value) - run->first < run->count;
-}
-
-// A slot may have lost its thunk to the loader, which was just resolving it; then the table is ours.
 bool pft_hooks_are_in(struct pft_hooks_run *run, const struct pft_object *object)
 {
-	return pft_slots_table_is_copy(object) || pft_slots_each(object, is_thunk_of, run) != 0;
+	return pft_diversion_is_in(&run->kept, object);
 }
 
 void pft_hooks_drop(struct pft_hooks_run *run)
 {
-	Elf64_Rela *jumps = run->jumps;
-
-	run->jumps = NULL;
-	pft_slots_drop_table(jumps, run->jump_count);
+	pft_diversion_drop(&run->kept);
 	run->used = false;
 }

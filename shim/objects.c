@@ -152,6 +152,9 @@ static void read_entry(struct pft_object *object, Elf64_Dyn *entry)
 	case DT_RELASZ:
 		object->relocation_count = entry->d_un.d_val / sizeof(Elf64_Rela);
 		break;
+	case DT_RELACOUNT:
+		object->relative_count = entry->d_un.d_val;
+		break;
 	case DT_BIND_NOW:
 		object->bind_now = true;
 		break;

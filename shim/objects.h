@@ -35,6 +35,7 @@ struct pft_object {
 	size_t jump_count;
 	const Elf64_Rela *relocations; // DT_RELA
 	size_t relocation_count;
+	size_t relative_count; // so many of the first of them name no symbol (DT_RELACOUNT)
 	bool bind_now; // the loader has bound all slots (DF_BIND_NOW, DF_1_NOW, LD_BIND_NOW)
 	bool program; // the main program
 	bool loader, vdso, self; // ld.so, the kernel's object, ourselves

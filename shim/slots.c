@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads and diverts the PLT slots of one object. Called at startup by hooks.c, and after dlopen by an app
+// Reads and diverts the slots of one object. Called at startup by hooks.c, and after dlopen by an app
 // thread. The rule: all that can fail comes before the first store, and each store leaves the object in
 // working order: calls may run and the loader may resolve in other threads meanwhile.
 #include "shim/slots.h"
@@ -30,39 +30,84 @@ static bool is_lazy(const struct pft_object *object, const Elf64_Sym *symbol, co
 	       !is_own_function(object, symbol, value);
 }
 
-static bool slot_read(const struct pft_object *object, size_t index, struct pft_slot *slot)
+// False for a weak function that nobody defines.
+static bool slot_fill(const struct pft_object *object, const Elf64_Rela *relocation, struct pft_slot *slot)
+{
+	size_t symbol = ELF64_R_SYM(relocation->r_info);
+
+	slot->address = (void **)(object->bias + relocation->r_offset);
+	slot->symbol = object->strings + object->symbols[symbol].st_name;
+	slot->version = pft_object_version(object, symbol);
+	slot->value = __atomic_load_n(slot->address, __ATOMIC_RELAXED);
+	return slot->value != NULL;
+}
+
+static bool jump_read(const struct pft_object *object, size_t index, struct pft_slot *slot)
 {
 	const Elf64_Rela *jump = object->jumps + index;
-	size_t symbol_index = ELF64_R_SYM(jump->r_info);
-	const Elf64_Sym *symbol = object->symbols + symbol_index;
+	size_t symbol = ELF64_R_SYM(jump->r_info);
 
-	if (ELF64_R_TYPE(jump->r_info) != R_X86_64_JUMP_SLOT || symbol_index == STN_UNDEF)
+	if (ELF64_R_TYPE(jump->r_info) != R_X86_64_JUMP_SLOT || symbol == STN_UNDEF)
 		return false;
-	slot->address = (void **)(object->bias + jump->r_offset);
 	// An entry that was aimed at a cell by an earlier change is done with.
-	if (!inside(slot->address, object->low, object->high))
+	if (!inside((void *)(object->bias + jump->r_offset), object->low, object->high))
 		return false;
-	slot->symbol = object->strings + symbol->st_name;
-	slot->version = pft_object_version(object, symbol_index);
+	if (!slot_fill(object, jump, slot))
+		return false;
 	slot->index = index;
-	slot->value = __atomic_load_n(slot->address, __ATOMIC_RELAXED);
-	slot->lazy = is_lazy(object, symbol, slot->value);
-	// A weak function that nobody defines.
-	return slot->value != NULL;
+	slot->lazy = is_lazy(object, object->symbols + symbol, slot->value);
+	slot->data = false;
+	return true;
+}
+
+// Where a library was linked without those that it needs, its references have no type.
+static bool may_be_function(const Elf64_Sym *symbol)
+{
+	unsigned type = ELF64_ST_TYPE(symbol->st_info);
+
+	return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
+}
+
+static bool is_data_slot(const struct pft_object *object, const Elf64_Rela *relocation)
+{
+	return ELF64_R_TYPE(relocation->r_info) == R_X86_64_GLOB_DAT &&
+	       may_be_function(object->symbols + ELF64_R_SYM(relocation->r_info));
+}
+
+static bool data_read(const struct pft_object *object, size_t index, struct pft_slot *slot)
+{
+	const Elf64_Rela *relocation = object->relocations + index;
+
+	if (!is_data_slot(object, relocation) || !slot_fill(object, relocation, slot))
+		return false;
+	slot->index = index;
+	slot->lazy = false;
+	slot->data = true;
+	return true;
+}
+
+size_t pft_slots_count(const struct pft_object *object)
+{
+	size_t count = object->jump_count;
+
+	for (size_t i = object->relative_count; i < object->relocation_count; i++)
+		count += is_data_slot(object, object->relocations + i);
+	return count;
 }
 
 int pft_slots_each(const struct pft_object *object, int (*visit)(void *context, const struct pft_slot *slot),
 	void *context)
 {
 	struct pft_slot slot;
+	int result = 0;
 
-	for (size_t i = 0; i < object->jump_count; i++) {
-		int result = slot_read(object, i, &slot) ? visit(context, &slot) : 0;
-
-		if (result)
-			return result;
-	}
-	return 0;
+	for (size_t i = 0; i < object->jump_count && result == 0; i++)
+		if (jump_read(object, i, &slot))
+			result = visit(context, &slot);
+	for (size_t i = object->relative_count; i < object->relocation_count && result == 0; i++)
+		if (data_read(object, i, &slot))
+			result = visit(context, &slot);
+	return result;
 }
 
 static bool any_lazy(const struct pft_slots_change *change)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The GOT slots of one object that PLT calls jump through, and how one is diverted. Startup context.
+// The GOT slots of one object that calls go through, and how one is diverted. Startup context. JUMP_SLOTs
+// serve the PLT and nothing else; GLOB_DAT slots hold a function's address for any use (code.h tells which).
 // A slot that is bound holds its function: it is replaced, the function is the original. A slot that is
 // still lazy holds the way into the loader's resolver, which finds the slot through the relocation table:
 // the object gets a copy of that table whose entry points at our cell instead, so the loader resolves
@@ -18,9 +19,10 @@ struct pft_slot {
 	void **address; // the slot
 	const char *symbol; // as in the string table
 	const char *version; // or NULL
-	size_t index; // of its relocation in object->jumps
+	size_t index; // of its relocation: in object->jumps, or in object->relocations where it is data
 	void *value; // what the slot holds now
 	bool lazy; // the value leads to the resolver
+	bool data; // a GLOB_DAT slot: code may read it
 };
 
 // One planned change: `slot` shall hold `thunk`; `cell` receives the original, now or when it is resolved.
@@ -30,10 +32,13 @@ struct pft_slot_plan {
 	void **cell;
 };
 
-// Calls `visit` for each JUMP_SLOT of the object that names a function, but for lazy ones that were diverted
+// Calls `visit` for each slot of the object that may hold a function, but for lazy ones that were diverted
 // before and weak ones that nobody defines. Stops when it returns non-zero and returns that.
 int pft_slots_each(const struct pft_object *object, int (*visit)(void *context, const struct pft_slot *slot),
 	void *context);
+
+// How many slots there are at most.
+size_t pft_slots_count(const struct pft_object *object);
 
 // What an object needs so that its plans can be carried out without failing half way.
 struct pft_slots_change {

@@ -169,6 +169,42 @@ Test(slots, that_nobody_fills_are_passed_over)
 	cr_assert_eq(find_slot("nobody_defines_this", &slot), 0);
 }
 
+Test(slots, that_code_may_read_are_marked_as_data)
+{
+	struct pft_slot slot;
+
+	open_library("libfixture_taken.so");
+	slot = slot_of("getppid");
+	cr_assert(slot.data);
+	cr_assert_not(slot.lazy);
+	cr_assert_eq(slot.value, dlsym(RTLD_DEFAULT, "getppid"));
+	cr_assert_str_eq(slot.version, "GLIBC_2.2.5");
+	cr_assert_eq(object->bias + object->relocations[slot.index].r_offset, (uintptr_t)slot.address);
+	cr_assert_eq(find_slot("environ", &slot), 0, "a variable is no function");
+	cr_assert_eq(find_slot("nobody_defines_this", &slot), 0);
+}
+
+static int count_visits(void *context, const struct pft_slot *slot)
+{
+	(void)slot;
+	++*(size_t *)context;
+	return 0;
+}
+
+Test(slots, are_no_more_than_is_told_before)
+{
+	static const char *const names[] = {LAZY, NOW, "libfixture_taken.so"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		size_t visits = 0;
+
+		open_library(names[i]);
+		pft_slots_each(object, count_visits, &visits);
+		cr_assert_gt(visits, 0);
+		cr_assert_leq(visits, pft_slots_count(object));
+	}
+}
+
 static int stop_at_first(void *context, const struct pft_slot *slot)
 {
 	(void)slot;
