@@ -10,8 +10,8 @@ import sys
 import harness
 
 # Importing a module registers its tests.
-OURS = ["test_calls", "test_control", "test_unwind", "test_registers", "test_interrupts", "test_threads", "test_process",
-        "test_guest", "test_opened", "test_everywhere"]
+OURS = ["test_calls", "test_slots", "test_control", "test_unwind", "test_registers", "test_interrupts", "test_threads",
+        "test_process", "test_guest", "test_opened", "test_everywhere"]
 OTHERS = {"--real": ["test_real_programs"], "--signatures": ["test_signatures"]}
 
 
