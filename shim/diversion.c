@@ -71,8 +71,7 @@ struct pft_diversion_kept pft_diversion_keep(const struct pft_diversion *diversi
 {
 	return (struct pft_diversion_kept){.first = diversion->first,
 		.count = diversion->count,
-		.jumps = diversion->slots.jumps,
-		.jump_count = diversion->object->jump_count,
+		.slots = diversion->slots.kept,
 		.stubs = diversion->stubs.kept};
 }
 
@@ -92,7 +91,7 @@ bool pft_diversion_is_in(const struct pft_diversion_kept *kept, const struct pft
 
 void pft_diversion_drop(struct pft_diversion_kept *kept)
 {
-	pft_slots_drop_table(kept->jumps, kept->jump_count);
+	pft_slots_drop(&kept->slots);
 	pft_stubs_drop(&kept->stubs);
 	*kept = (struct pft_diversion_kept){0};
 }

@@ -35,8 +35,7 @@ void pft_diversion_commit(struct pft_diversion *diversion);
 struct pft_diversion_kept {
 	uint32_t first;
 	size_t count;
-	Elf64_Rela *jumps; // the table that the loader was given, or NULL
-	size_t jump_count;
+	struct pft_slots_kept slots;
 	struct pft_stubs_kept stubs;
 };
 

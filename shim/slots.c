@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "encoder/base/sys_x86_64.h"
+#include "shim/lazy.h"
 
 static bool inside(const void *address, uintptr_t low, uintptr_t high)
 {
@@ -56,6 +57,7 @@ static bool jump_read(const struct pft_object *object, size_t index, struct pft_
 		return false;
 	slot->index = index;
 	slot->lazy = is_lazy(object, object->symbols + symbol, slot->value);
+	slot->wants_index = slot->lazy && pft_lazy_wants_index(slot->value);
 	slot->data = false;
 	return true;
 }
@@ -81,7 +83,7 @@ static bool data_read(const struct pft_object *object, size_t index, struct pft_
 	if (!is_data_slot(object, relocation) || !slot_fill(object, relocation, slot))
 		return false;
 	slot->index = index;
-	slot->lazy = false;
+	slot->lazy = slot->wants_index = false;
 	slot->data = true;
 	return true;
 }
@@ -140,14 +142,16 @@ static int copy_jumps(struct pft_slots_change *change)
 	if (result)
 		pft_sys_munmap(copy, bytes);
 	else
-		change->jumps = copy;
+		change->kept = (struct pft_slots_kept){.jumps = copy, .jump_count = object->jump_count};
 	return (int)result;
 }
 
-void pft_slots_drop_table(Elf64_Rela *jumps, size_t count)
+void pft_slots_drop(struct pft_slots_kept *kept)
 {
-	if (jumps)
-		pft_sys_munmap(jumps, count * sizeof(*jumps));
+	if (kept->jumps)
+		pft_sys_munmap(kept->jumps, kept->jump_count * sizeof(*kept->jumps));
+	pft_lazy_unmap(kept->ways, kept->way_count);
+	*kept = (struct pft_slots_kept){0};
 }
 
 bool pft_slots_table_is_copy(const struct pft_object *object)
@@ -159,7 +163,7 @@ static bool touches_relro(const struct pft_slots_change *change)
 {
 	const struct pft_object *object = change->object;
 
-	if (change->jumps && inside(object->jump_entry, object->relro, object->relro_end))
+	if (change->kept.jumps && inside(object->jump_entry, object->relro, object->relro_end))
 		return true;
 	for (size_t i = 0; i < change->count; i++)
 		if (inside(change->plans[i].slot.address, object->relro, object->relro_end))
@@ -182,15 +186,15 @@ int pft_slots_prepare(struct pft_slots_change *change)
 {
 	int result = 0;
 
-	change->jumps = NULL;
+	change->kept = (struct pft_slots_kept){0};
 	if (any_lazy(change))
 		result = copy_jumps(change);
 	if (result == 0)
+		result = pft_lazy_make_ways(change);
+	if (result == 0)
 		result = protect_relro(change, PROT_READ | PROT_WRITE);
-	if (result) {
-		pft_slots_drop_table(change->jumps, change->object->jump_count);
-		change->jumps = NULL;
-	}
+	if (result)
+		pft_slots_drop(&change->kept);
 	return result;
 }
 
@@ -201,15 +205,15 @@ static void swing_table(const struct pft_slots_change *change)
 	const struct pft_object *object = change->object;
 	Elf64_Addr *pointer = &object->jump_entry->d_un.d_ptr;
 
-	__atomic_store_n(
-		pointer, *pointer + (uintptr_t)change->jumps - (uintptr_t)object->jumps, __ATOMIC_RELEASE);
+	__atomic_store_n(pointer, *pointer + (uintptr_t)change->kept.jumps - (uintptr_t)object->jumps,
+		__ATOMIC_RELEASE);
 }
 
 void pft_slots_commit(struct pft_slots_change *change)
 {
 	for (size_t i = 0; i < change->count; i++)
 		__atomic_store_n(change->plans[i].cell, change->plans[i].slot.value, __ATOMIC_RELAXED);
-	if (change->jumps)
+	if (change->kept.jumps)
 		swing_table(change);
 	// A thread that follows a thunk finds its cell filled; aligned stores of 8 bytes are never seen in
 	// halves.

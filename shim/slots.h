@@ -22,6 +22,7 @@ struct pft_slot {
 	size_t index; // of its relocation: in object->jumps, or in object->relocations where it is data
 	void *value; // what the slot holds now
 	bool lazy; // the value leads to the resolver
+	bool wants_index; // which finds the index in r11 (lazy.h)
 	bool data; // a GLOB_DAT slot: code may read it
 };
 
@@ -40,17 +41,25 @@ int pft_slots_each(const struct pft_object *object, int (*visit)(void *context, 
 // How many slots there are at most.
 size_t pft_slots_count(const struct pft_object *object);
 
+// What stays as long as the object: the loader uses it.
+struct pft_slots_kept {
+	Elf64_Rela *jumps; // the copy, when a plan is lazy; or NULL
+	size_t jump_count;
+	struct pft_lazy_way *ways; // where plans need them (lazy.h), or NULL
+	size_t way_count;
+};
+
 // What an object needs so that its plans can be carried out without failing half way.
 struct pft_slots_change {
 	const struct pft_object *object;
 	struct pft_slot_plan *plans;
 	size_t count;
-	Elf64_Rela *jumps; // the copy, when a plan is lazy; stays as long as the object: the loader uses it
+	struct pft_slots_kept kept; // made by prepare
 };
 
-// Makes the copy and makes slots (and the dynamic entry) writable. 0, or -errno with nothing changed
-// (-ENOTSUP: a lazy plan, but the dynamic section may not be written). After a commit the object must be
-// scanned anew before its next change.
+// Makes the copy and the ways, and makes slots (and the dynamic entry) writable. 0, or -errno with nothing
+// changed (-ENOTSUP: a lazy plan, but the dynamic section may not be written). After a commit the object must
+// be scanned anew before its next change.
 int pft_slots_prepare(struct pft_slots_change *change);
 
 // Writes cells first, then the table, then slots; then RELRO is read-only as before. Cannot fail.
@@ -59,7 +68,7 @@ void pft_slots_commit(struct pft_slots_change *change);
 // Whether the object's table is a copy that an earlier change made.
 bool pft_slots_table_is_copy(const struct pft_object *object);
 
-// Gives back the copy of `count` entries that was made for an object which has been closed. NULL is no copy.
-void pft_slots_drop_table(Elf64_Rela *jumps, size_t count);
+// Gives back what was made for an object which has been closed.
+void pft_slots_drop(struct pft_slots_kept *kept);
 
 #endif

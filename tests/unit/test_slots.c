@@ -302,6 +302,66 @@ Test(slots, outside_of_relro_stay_writable_and_the_dynamic_section_read_only)
 	cr_assert_not(is_writable(object->jump_entry));
 }
 
+// ---- a PLT like mold's ----
+
+// Its head, where an unresolved slot leads with the index in r11. Words 1 and 2 of the table that DT_PLTGOT
+// names are the loader's (psABI 5.2).
+extern char indexed_head[] __attribute__((visibility("hidden")));
+void *indexed_map __attribute__((visibility("hidden")));
+void *indexed_resolver __attribute__((visibility("hidden")));
+__asm__(".hidden indexed_head\n"
+	"indexed_head:\n"
+	"	endbr64\n"
+	"	push	%r11\n"
+	"	push	indexed_map(%rip)\n"
+	"	jmp	*indexed_resolver(%rip)\n");
+
+static void set_up_head(void)
+{
+	const Elf64_Dyn *entry = object->dynamic;
+	void **table;
+
+	while (entry->d_tag != DT_PLTGOT)
+		entry++;
+	table = (void **)entry->d_un.d_ptr;
+	indexed_map = table[1];
+	indexed_resolver = table[2];
+}
+
+static int clobbering_parent(void)
+{
+	calls++;
+	__asm__ volatile("xor %%r11d, %%r11d" ::: "r11");
+	return ((int (*)(void))parent_cell)();
+}
+
+Test(slots, of_a_plt_that_hands_its_index_over_in_r11_are_resolved_all_the_same)
+{
+	struct pft_object everywhere;
+	struct pft_slot slot;
+
+	open_library(LAZY);
+	set_up_head();
+	everywhere = *object;
+	everywhere.low = 0;
+	everywhere.high = UINTPTR_MAX;
+	object = &everywhere;
+	cr_assert_not(slot_of("getppid").wants_index);
+	*slot_of("getppid").address = indexed_head;
+	slot = slot_of("getppid");
+	cr_assert(slot.lazy);
+	cr_assert(slot.wants_index);
+	divert((struct pft_slot_plan[]){{slot, clobbering_parent, &parent_cell}}, 1);
+	for (int i = 1; i <= 3; i++) {
+		cr_assert_eq(call("fixture_lazy_parent", 0), getppid());
+		cr_assert_eq(calls, i);
+		cr_assert_eq(parent_cell, dlsym(RTLD_DEFAULT, "getppid"));
+		cr_assert_eq(*slot.address, (void *)clobbering_parent);
+	}
+}
+
+// ---- what cannot be done ----
+
 Test(slots, of_an_object_with_a_read_only_dynamic_section_are_left_alone_while_lazy)
 {
 	struct pft_object changed;
@@ -313,6 +373,6 @@ Test(slots, of_an_object_with_a_read_only_dynamic_section_are_left_alone_while_l
 	changed = *object;
 	changed.jump_entry = NULL;
 	cr_assert_eq(pft_slots_prepare(&change), -ENOTSUP);
-	cr_assert_null(change.jumps);
+	cr_assert_null(change.kept.jumps);
 	cr_assert_eq(*plan.slot.address, plan.slot.value);
 }
