@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Calls through every kind of slot that linkers make: each is recorded once, and addresses stay equal."""
 import collections
+import functools
 import os
 import shutil
 import subprocess
@@ -105,6 +106,42 @@ def what_would_take_writing_to_code_is_left_alone_where_that_is_forbidden():
     for trace in done.traces():
         counts += trace.counts()
     assert counts == {"call_leaf": 1}, counts
+
+
+# ---- other linkers ----
+
+LINKERS = "bfd", "gold", "lld", "mold"
+WAYS = [[], ["-Wl,-z,now"], ["-fno-plt"], ["-fno-pie", "-no-pie"]]
+
+
+def link(linker, flags, directory):
+    """The programs calls and address, and their libraries, in a directory of their own."""
+    # DT_RPATH, other than DT_RUNPATH, is looked at before LD_LIBRARY_PATH.
+    common = ["gcc", "-O2", "-I.", "-L" + directory, "-Wl,--disable-new-dtags,-rpath," + directory,
+              "-fuse-ld=" + linker]
+    shared = ["-fPIC", "-shared", "-fexceptions", "-fno-optimize-sibling-calls"] + [f for f in flags if "pie" not in f]
+    for name, more in ("libcalls.so", shared), ("libaddress.so", shared), ("calls", flags + ["-lcalls"]), (
+            "address", flags + ["-laddress", "-lcalls"]):
+        source = "tests/programs/%s.c" % name.split(".")[0]
+        subprocess.run(common + [source, "-o", os.path.join(directory, name)] + more, check=True)
+
+
+def assert_linked(linker, flags):
+    if not shutil.which("ld." + linker):
+        raise NotApplicable("no such linker here")
+    directory = fresh_directory()
+    link(linker, flags, directory)
+    trace = same([os.path.join(directory, "calls"), TIMES], funcs=CALLS).trace()
+    assert_counts(trace, leaf=TIMES, outer=TIMES, middle=TIMES, inner=TIMES)
+    times = 0 if "-fno-plt" in flags else 4 if "-no-pie" in flags else 2
+    trace = same([os.path.join(directory, "address"), TIMES], funcs="lea[f]").trace()
+    assert_counts(trace, leaf=times * TIMES)
+
+
+for each in LINKERS:
+    for way in WAYS:
+        test(functools.partial(assert_linked, each, way), "what %s links is recorded%s" % (
+            each, " with " + " ".join(way) if way else ""))
 
 
 # ---- Rust ----
