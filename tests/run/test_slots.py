@@ -88,6 +88,11 @@ def dev_mode_records_the_same_calls_of_taken_addresses():
 
 
 @test
+def a_call_is_recorded_beside_a_taken_address_in_a_library_that_comes_and_goes():
+    assert_leaf("address_opened", TIMES)
+
+
+@test
 def what_needs_an_entry_hook_is_left_alone_and_said_where_it_is_named():
     argv = ["address_noplt", TIMES]
     assert_counts(same(argv, funcs="leaf,call_leaf", may_say=True).trace(), leaf=0, call_leaf=1)
