@@ -232,8 +232,12 @@ void seated_arm(void)
 
 void seated_fill(void (*hooked)(void))
 {
-	while (!pft_self->dropped_unsaid)
+	const unsigned most = (pft_self->ring_mask + 1) / sizeof(struct pft_record);
+
+	for (unsigned calls = 0; !pft_self->dropped_unsaid; calls++) {
+		cr_assert_lt(calls, most, "a full ring takes calls");
 		hooked();
+	}
 	seated_records();
 }
 

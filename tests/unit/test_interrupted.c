@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <ucontext.h>
 
 #include "encoder/records.h"
 #include "shim/hot/ring.h"
@@ -174,6 +175,79 @@ Test(interrupted, call_on_a_foreign_stack_is_recorded)
 {
 	start(PFT_CLOCK_TSC);
 	seated_elsewhere(interrupt_elsewhere);
+}
+
+// ---- a handler that switches stacks -----------------------------------------------------------------
+
+// As a scheduler does that preempts: a coroutine is left in the middle of its call, and the call that is open
+// on the native stack returns before it goes on.
+static ucontext_t native, coroutine;
+static char coroutine_stack[256 * 1024] __attribute__((aligned(16)));
+static unsigned preempted_at;
+static bool preempted;
+
+static void preempt(void)
+{
+	preempted = true;
+	swapcontext(&coroutine, &native);
+}
+
+static void run_coroutine(void)
+{
+	stepped_at(preempted_at, call_interrupted, preempt);
+}
+
+static void learn_in_coroutine(void)
+{
+	interrupted();
+	preempted_at = stepped_all(call_interrupted, NULL);
+}
+
+static void start_coroutine(void (*run)(void))
+{
+	getcontext(&coroutine);
+	coroutine.uc_stack.ss_sp = coroutine_stack;
+	coroutine.uc_stack.ss_size = sizeof(coroutine_stack);
+	coroutine.uc_link = &native;
+	makecontext(&coroutine, run, 0);
+	swapcontext(&native, &coroutine);
+}
+
+static void call_until_preempted(void)
+{
+	start_coroutine(run_coroutine);
+}
+
+static const char *without_native(const char *events)
+{
+	static char rest[256];
+
+	snprintf(rest, sizeof(rest), "%s ", events);
+	take_slot_numbers(rest);
+	return take(rest, "+c ") && take(rest, "-c ") ? rest : "the native call is not there";
+}
+
+Test(interrupted, call_on_a_foreign_stack_is_preempted_by_one_that_returns)
+{
+	unsigned steps;
+
+	start(PFT_CLOCK_TSC);
+	start_coroutine(learn_in_coroutine);
+	steps = preempted_at;
+	cr_assert_gt(steps, 200);
+	pft_originals[seated_hook_id((void *)afterwards)] = (void *)call_until_preempted;
+	seated_records();
+	for (preempted_at = 0; preempted_at < steps; preempted_at++) {
+		const char *events;
+
+		preempted = false;
+		seated_drain();
+		afterwards();
+		if (preempted)
+			swapcontext(&native, &coroutine);
+		events = seated_events();
+		cr_assert_str_eq(without_native(events), "+a -a ", "at %u: %s", preempted_at, events);
+	}
 }
 
 // ---- a handler that leaves by siglongjmp ------------------------------------------------------------
