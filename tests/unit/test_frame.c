@@ -443,6 +443,55 @@ Test(frame, below_the_part_of_the_stack_that_has_records_is_kept_elsewhere)
 	cr_assert_str_eq(seated_records(), "+a@1 -a@1");
 }
 
+static void fills_and_says_so(void)
+{
+	seated_fill(c);
+	pft_self->dropped_unsaid = 0; // as if the gap had been said
+	times++;
+}
+
+Test(frame, on_a_foreign_stack_ends_once_when_its_jump_is_dropped)
+{
+	start();
+	becomes(a, calls_d_then_jumps);
+	becomes(d, fills_and_says_so);
+	jump_target = (void *)b;
+	coroutine_make(&one, run_a);
+	coroutine_resume(&one);
+	cr_assert_str_eq(seated_records(), "-d@2 -a@1");
+	cr_assert_eq(pft_self->foreign_open, 0);
+}
+
+// ---- no room ----------------------------------------------------------------------------------------
+
+static void leaves_no_room(void)
+{
+	pft_self->tail = pft_head_position(pft_self->head) - (pft_self->ring_mask + 1);
+	seated_arm();
+	times++;
+}
+
+Test(frame, of_a_call_whose_end_finds_no_room_is_done_and_counted)
+{
+	start();
+	becomes(a, leaves_no_room);
+	a();
+	cr_assert_str_eq(seated_records(), "+a");
+	cr_assert_eq(pft_self->entry->dropped, 1);
+	cr_assert(pft_head_floor(pft_self->head) & 1, "no call is open");
+}
+
+Test(frame, on_a_foreign_stack_whose_end_finds_no_room_is_done_and_counted)
+{
+	start();
+	becomes(a, leaves_no_room);
+	coroutine_make(&one, run_a);
+	coroutine_resume(&one);
+	cr_assert_str_eq(seated_records(), "+a@1");
+	cr_assert_eq(pft_self->entry->dropped, 1);
+	cr_assert_eq(pft_self->foreign_open, 0);
+}
+
 // ---- alternate signal stacks ------------------------------------------------------------------------
 
 static void on_signal(int signal)

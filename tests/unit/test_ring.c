@@ -155,6 +155,15 @@ Test(ring, counts_exactly_what_it_drops)
 	stop();
 }
 
+Test(ring, counts_nothing_after_the_end_of_recording)
+{
+	start(1, 0);
+	pft_process.recording = PFT_RECORDING_STOPPED;
+	pft_ring_drop(self, 2);
+	cr_assert_eq(self->entry->dropped, 0);
+	stop();
+}
+
 Test(ring, says_the_gap_before_the_next_event)
 {
 	const struct pft_gap *gap;

@@ -227,6 +227,7 @@ Test(self, leaves_the_seat_warm_for_the_next)
 	cr_assert_eq(seated_sit(), self);
 	cr_assert_eq(entry_of(0)->begin_at, 32);
 	cr_assert_eq(entry_of(0)->serial, 2);
+	cr_assert_eq(entry_of(0)->end_ticks, 0);
 	cr_assert_eq(entry_of(0)->dropped, 0);
 	cr_assert_eq(self->dropped_unsaid, 0);
 	cr_assert_eq(self->foreign_open, 0);

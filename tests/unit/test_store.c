@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "shim/flusher.h"
 #include "shim/hot/self.h"
 #include "tests/unit/captured.h"
 #include "tests/unit/fake_session.h"
@@ -428,6 +429,43 @@ Test(store, of_a_child_is_a_new_one_at_the_same_place)
 	cr_assert_eq(pft_session->unseated, 1);
 	cr_assert_neq(pft_session_hook(pft_session, hook)->symbol, 0);
 	cr_assert(exists(shared_path(0)));
+}
+
+static void *call_hook(void *unused)
+{
+	recording_calls(hook, 10);
+	return unused;
+}
+
+static bool make_again_here(void)
+{
+	make_again();
+	pft_flusher_prepare(&recording_place);
+	return true;
+}
+
+// A page of the new session that was not reserved would not be accessible.
+static void record_on_the_parents_seats(void)
+{
+	struct pft_totals totals;
+
+	recording_calls(hook, 10);
+	pthread_join(recording_thread(call_hook, NULL), NULL);
+	must(pft_recording_stop() && pft_flusher_finish(&totals) == 0);
+	must(totals.written == 2 * 20 && recording_slices("function") == 20);
+	pft_store_remove(&recording_place);
+}
+
+Test(store, of_a_child_serves_the_seats_that_threads_of_the_parent_had)
+{
+	recording_make();
+	hook = recording_hook("function");
+	recording_start();
+	pft_forked = make_again_here;
+	pthread_join(recording_thread(call_hook, NULL), NULL);
+	in_child(record_on_the_parents_seats);
+	recording_calls(hook, 10);
+	cr_assert(recording_await("function", 20), "the parent goes on");
 }
 
 static void lose_touch_with_the_parent(void)

@@ -78,28 +78,30 @@ Test(threads, are_recorded_from_begin_to_end)
 	cr_assert_null(seated_at(2));
 }
 
-static size_t own_stack_bytes(void)
+// How large a stack has frame records while a thread of these attributes runs.
+static size_t stack_of(const pthread_attr_t *attributes)
 {
+	run(call_and_add, attributes);
+	cr_assert_str_eq(seated_records_of(1), "+a -a", "on its native stack");
+	entry_of(1)->state = PFT_THREAD_FREE;
 	return pft_self_seat(seated_at(1))->own_stack_bytes;
 }
 
 Test(threads, have_frame_records_for_the_stack_that_they_are_given)
 {
-	pthread_attr_t attributes;
-	size_t usual;
+	pthread_attr_t small, usual;
+	size_t usual_bytes;
 
 	start();
-	pthread_attr_init(&attributes);
-	cr_assert_eq(pthread_attr_setstacksize(&attributes, 256 << 10), 0);
-	run(call_and_add, &attributes);
-	cr_assert_eq(own_stack_bytes(), 256 << 10);
-	cr_assert_str_eq(seated_records_of(1), "+a -a");
-	entry_of(1)->state = PFT_THREAD_FREE;
-	pthread_getattr_default_np(&attributes);
-	pthread_attr_getstacksize(&attributes, &usual);
-	run(call_and_add, NULL);
-	cr_assert_eq(own_stack_bytes(), usual);
-	pthread_attr_destroy(&attributes);
+	pthread_attr_init(&small);
+	cr_assert_eq(pthread_attr_setstacksize(&small, 256 << 10), 0);
+	pthread_getattr_default_np(&usual);
+	pthread_attr_getstacksize(&usual, &usual_bytes);
+	cr_assert_eq(stack_of(&small), 256 << 10);
+	cr_assert_eq(stack_of(NULL), usual_bytes);
+	cr_assert_eq(stack_of(&small), 256 << 10, "the seat has more, the thread has not");
+	pthread_attr_destroy(&small);
+	pthread_attr_destroy(&usual);
 }
 
 Test(threads, that_cannot_be_made_leave_no_seat_taken)
