@@ -24,8 +24,6 @@
 #include "tests/unit/fake_session.h"
 #include "tests/unit/recording.h"
 
-TestSuite(store, .fini = recording_clean);
-
 // {number} of this process.
 static const char *shared_path(unsigned number)
 {
@@ -34,6 +32,15 @@ static const char *shared_path(unsigned number)
 	snprintf(paths[number % 2], sizeof(paths[0]), "/dev/shm/pftshim.%d.%u", getpid(), number);
 	return paths[number % 2];
 }
+
+// A process of this number that was killed may have left some.
+static void forget_others(void)
+{
+	for (unsigned number = 0; number < 4; number++)
+		unlink(shared_path(number));
+}
+
+TestSuite(store, .init = forget_others, .fini = recording_clean);
 
 static bool exists(const char *path)
 {
@@ -88,8 +95,6 @@ Test(store, takes_another_number_when_one_is_taken)
 
 Test(store, follows_no_link_that_somebody_put_there)
 {
-	unlink(shared_path(1)); // of a process of this pid that was killed
-	unlink(shared_path(0));
 	cr_assert_eq(symlink("/tmp/pft-elsewhere", shared_path(0)), 0);
 	recording_make();
 	cr_assert_not(exists("/tmp/pft-elsewhere"));
