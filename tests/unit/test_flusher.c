@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -360,6 +361,17 @@ FLUSHER_TEST(stops_before_it_ever_ran)
 	cr_assert_eq(recording_slices("work"), 10);
 }
 
+FLUSHER_TEST(stops_though_it_sleeps)
+{
+	start();
+	recording_call(work);
+	rest_ms(500);
+	cr_assert(pft_flusher_stop());
+	pft_flusher_start();
+	rest_ms(500);
+	finish();
+}
+
 static unsigned open_descriptors(void)
 {
 	unsigned count = 0;
@@ -426,34 +438,50 @@ FLUSHER_TEST(is_stopped_by_one_thread_at_a_time)
 	cr_assert_eq(recording_slices("work"), 60);
 }
 
-static unsigned effective_user_of(uint32_t tid)
+// The lines of a thread's status that say who it is.
+static const char *identity_of(uint32_t tid)
 {
-	char path[64], line[256];
-	unsigned user = 0;
+	static char identities[2][1024];
+	static unsigned turn;
+	char path[64], line[256], *identity = identities[turn++ % 2];
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/self/task/%u/status", tid);
 	file = fopen(path, "r");
 	cr_assert_not_null(file);
+	identity[0] = '\0';
 	while (fgets(line, sizeof(line), file))
-		sscanf(line, "Uid: %*u %u", &user);
+		if (!strncmp(line, "Uid:", 4) || !strncmp(line, "Gid:", 4) || !strncmp(line, "Groups:", 7) ||
+			!strncmp(line, "Cap", 3))
+			strcat(identity, line);
 	fclose(file);
-	return user;
+	return identity;
+}
+
+static void check_same(uint32_t thread)
+{
+	const char *ours = identity_of((uint32_t)gettid());
+
+	cr_assert_str_eq(identity_of(thread), ours);
 }
 
 FLUSHER_TEST(becomes_who_the_program_becomes)
 {
-	const uid_t nobody = 65534;
+	const gid_t groups[] = {65533, 65534};
 	uint32_t thread;
 
 	if (geteuid() != 0)
 		cr_skip_test("changing identity needs privileges");
 	thread = start_and_find_thread();
-	cr_assert_eq(seteuid(nobody), 0);
-	cr_assert_eq(effective_user_of(thread), nobody);
+	cr_assert_eq(setgroups(2, groups), 0);
+	check_same(thread);
+	cr_assert_eq(setresgid(65532, 65533, 65534), 0);
+	check_same(thread);
+	cr_assert_eq(setresuid(65533, 65534, 0), 0);
+	check_same(thread);
 	recording_calls(more, 10);
-	cr_assert_eq(seteuid(0), 0);
-	cr_assert_eq(effective_user_of(thread), 0);
+	cr_assert_eq(setresuid(0, 0, 0), 0);
+	check_same(thread);
 	finish();
 	cr_assert_eq(recording_slices("more"), 10);
 }
@@ -521,5 +549,6 @@ FLUSHER_TEST(does_not_hold_up_the_end_when_it_hangs)
 	cr_assert_eq(mkfifo(recording_place.trace, 0600), 0);
 	recording_call(work);
 	cr_assert_eq(recording_finish(&totals), -ETIMEDOUT);
+	cr_assert(pft_flusher_await_finish(), "nobody else needs to wait for it either");
 	cr_assert_lt(pft_clock_ns(CLOCK_MONOTONIC) - start_ns, UINT64_C(20000000000));
 }

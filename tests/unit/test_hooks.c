@@ -134,6 +134,21 @@ Test(hooks, are_what_is_selected_of_an_object)
 	cr_assert_null(strstr(hooks(), "libc.so.6::"));
 }
 
+Test(hooks, never_are_what_asks_who_called_it_and_that_is_said)
+{
+	const char *line;
+
+	open_library(NOW);
+	pft_log_set_verbose(true);
+	captured_start();
+	pft_log_set_verbose(true); // stderr is another file now
+	cr_assert_eq(install_as(PFT_MODE_USER, "dl_iterate_phdr,abs"), 0);
+	line = captured_stop();
+	cr_assert_str_eq(hooks(), "libc.so.6::abs ");
+	cr_assert_not_null(strstr(line, "left alone: dl_iterate_phdr: it asks who called it"), "%s", line);
+	cr_assert_eq(call("fixture_now_iterate", 7), 7);
+}
+
 Test(hooks, beyond_the_last_are_said_and_the_others_lead_through)
 {
 	const char *line;

@@ -160,6 +160,9 @@ Test(process, makes_other_calls_with_all_their_arguments)
 	cr_assert_eq(syscall(SYS_close, -1), -1);
 	cr_assert_eq(errno, EBADF);
 	errno = 0;
+	cr_assert_eq(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 1), -1, "the last must be zero");
+	cr_assert_eq(errno, EINVAL);
+	errno = 0;
 	cr_assert_eq(prctl(-1), -1);
 	cr_assert_eq(errno, EINVAL);
 	cr_assert_eq(*ends, 0);

@@ -10,6 +10,7 @@
 
 #include "shim/hot/clock.h"
 #include "shim/hot/ring.h"
+#include "tests/unit/recording.h"
 #include "tests/unit/registers.h"
 #include "tests/unit/seated.h"
 
@@ -127,6 +128,47 @@ Test(trampoline, leads_back_a_call_during_which_recording_stopped)
 	hooked = seated_hook(stops_recording);
 	cr_assert_eq(hooked(5), 5);
 	cr_assert_str_eq(seated_records(), "+d");
+}
+
+// The flusher sends the next begin and the next end to the slow path before it sleeps for good.
+static unsigned calls;
+
+static void sleep_until_the_flusher_sleeps(void)
+{
+	nanosleep(&(struct timespec){0, 500000000}, NULL);
+}
+
+static long is_in_the_file(long number)
+{
+	cr_assert(recording_await("work", ++calls), "the begin of call %u does not come", calls);
+	sleep_until_the_flusher_sleeps();
+	return number;
+}
+
+static bool await_ends(unsigned ends)
+{
+	unsigned turns = 1000;
+
+	while (recording_ends() < ends && --turns)
+		nanosleep(&(struct timespec){0, 10000000}, NULL);
+	return turns;
+}
+
+Test(trampoline, wakes_a_flusher_that_sleeps, .fini = recording_clean)
+{
+	uint32_t work;
+	function hooked;
+
+	recording_make();
+	work = recording_hook("work");
+	recording_start();
+	pft_originals[work] = is_in_the_file;
+	hooked = (function)pft_thunk(work);
+	for (unsigned i = 1; i <= 2; i++) {
+		hooked(1);
+		cr_assert(await_ends(i), "the end of call %u does not come", i);
+		sleep_until_the_flusher_sleeps();
+	}
 }
 
 // ---- registers --------------------------------------------------------------------------------------
