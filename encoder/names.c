@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Names of hooks and the strings of a trace: see names.h. Flusher context.
+// Names of hooks: see names.h. Flusher context.
 #include "encoder/names.h"
 
 #include <stdbool.h>
@@ -17,77 +17,6 @@ struct pft_names_hook {
 	uint32_t symbol, object;
 	struct pft_shown shown;
 };
-
-// ---- strings ----------------------------------------------------------------------------------------
-
-// FNV-1a, 32 bits.
-static uint32_t hash(const char *text)
-{
-	uint32_t value = 2166136261u;
-
-	for (; *text; text++)
-		value = (value ^ (unsigned char)*text) * 16777619u;
-	return value;
-}
-
-// The bucket that holds `text`, or the empty one where it belongs.
-static uint32_t *bucket(const struct pft_names *names, const char *text)
-{
-	uint32_t mask = names->buckets_room - 1;
-	uint32_t place = hash(text) & mask;
-
-	while (names->buckets[place] && strcmp(names->strings[names->buckets[place]], text) != 0)
-		place = (place + 1) & mask;
-	return &names->buckets[place];
-}
-
-// Twice as many buckets as strings, so that a search ends soon.
-static bool make_room(struct pft_names *names)
-{
-	uint32_t room = names->strings_room;
-	const char **strings = pft_array_grow(
-		names->memory, names->strings, &room, names->strings_used + 1, sizeof *strings);
-	uint32_t *buckets = pft_arena_alloc(names->memory, (size_t)2 * room * sizeof *buckets);
-
-	if (!strings || !buckets)
-		return false;
-	names->strings = strings;
-	names->strings_room = room;
-	names->buckets = buckets;
-	names->buckets_room = 2 * room;
-	for (uint32_t number = 1; number <= names->strings_used; number++)
-		*bucket(names, strings[number]) = number;
-	return true;
-}
-
-// The number of a new string: a copy of `text`. 0 when out of memory.
-static uint32_t add_string(struct pft_names *names, const char *text)
-{
-	char *copy = pft_arena_copy(names->memory, text, strlen(text));
-
-	if (!copy)
-		return 0;
-	names->strings[++names->strings_used] = copy;
-	return names->strings_used;
-}
-
-// The number of `text`, which is added when it is new. 0 when out of memory.
-static uint32_t number_of(struct pft_names *names, const char *text)
-{
-	uint32_t *found;
-
-	if (names->strings_used + 1 >= names->strings_room && !make_room(names))
-		return 0;
-	found = bucket(names, text);
-	if (!*found)
-		*found = add_string(names, text);
-	return *found;
-}
-
-const char *pft_names_text(const struct pft_names *names, uint32_t number)
-{
-	return number ? names->strings[number] : NULL;
-}
 
 // ---- hooks ------------------------------------------------------------------------------------------
 
@@ -107,14 +36,15 @@ static uint32_t number_of_joined(
 	pft_text_add(&text, separator);
 	pft_text_add(&text, function);
 	pft_utf8_clean(clean, PFT_NAME_BYTES_MAX + 1, raw);
-	return number_of(names, clean);
+	return pft_strings_number(&names->strings, clean);
 }
 
 static struct pft_shown show_own(struct pft_names *names, uint32_t id)
 {
 	const char *name = id == PFT_HOOK_WAIT ? "pftshim: ring full" : "pftshim: unknown";
 
-	return (struct pft_shown){.name = number_of(names, name), .category = number_of(names, "pftshim")};
+	return (struct pft_shown){.name = pft_strings_number(&names->strings, name),
+		.category = pft_strings_number(&names->strings, "pftshim")};
 }
 
 static struct pft_shown show_hook(struct pft_names *names, const struct pft_session_hook *hook)
@@ -135,7 +65,7 @@ static struct pft_names_hook *remembered(struct pft_names *names, uint32_t id)
 {
 	if (id >= names->hooks_room) {
 		void *grown = pft_array_grow(
-			names->memory, names->hooks, &names->hooks_room, id, sizeof *names->hooks);
+			names->strings.memory, names->hooks, &names->hooks_room, id, sizeof *names->hooks);
 
 		if (!grown)
 			return NULL;

@@ -75,11 +75,11 @@ static void write_definitions(
 
 	if (fresh & PFT_INTERN_NEW_NAME) {
 		interned.name_iid = iids.name;
-		interned.name = pft_names_text(names, shown.name);
+		interned.name = pft_strings_text(&names->strings, shown.name);
 	}
 	if (fresh & PFT_INTERN_NEW_CATEGORY) {
 		interned.category_iid = iids.category;
-		interned.category = pft_names_text(names, shown.category);
+		interned.category = pft_strings_text(&names->strings, shown.category);
 	}
 	pft_packet_interned(&sequence->shared->packets, sequence->id, &interned);
 }

@@ -105,7 +105,7 @@ struct pft_trace *pft_trace_open(
 	trace->fibers = (uint64_t)first_sequence << 32;
 	trace->sequences = (struct pft_sequences){
 		.packets = {.out = &trace->out, .scratch = &trace->scratch},
-		.names = {.session = session, .memory = &trace->memory, .scratch = &trace->scratch},
+		.names = {.session = session, .strings.memory = &trace->memory, .scratch = &trace->scratch},
 		.memory = &trace->memory,
 		.clocks = clocks,
 		.salt = trace->process_uuid,

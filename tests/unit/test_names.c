@@ -18,18 +18,18 @@ static struct pft_session *start(uint32_t mode)
 	struct pft_session *session = pft_fake_session(4096, 1);
 
 	session->mode = mode;
-	names = (struct pft_names){.session = session, .memory = &memory, .scratch = &scratch};
+	names = (struct pft_names){.session = session, .strings.memory = &memory, .scratch = &scratch};
 	return session;
 }
 
 static const char *name(uint32_t id)
 {
-	return pft_names_text(&names, pft_names_show(&names, id).name);
+	return pft_strings_text(&names.strings, pft_names_show(&names, id).name);
 }
 
 static const char *category(uint32_t id)
 {
-	return pft_names_text(&names, pft_names_show(&names, id).category);
+	return pft_strings_text(&names.strings, pft_names_show(&names, id).category);
 }
 
 Test(names, show_the_bare_function_to_users)
