@@ -3,20 +3,23 @@
 #include "encoder/out.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "encoder/base/sys_x86_64.h"
 
+#define ENDING_MAX 64
+#define BUFFER (PFT_OUT_PACKET_MAX + ENDING_MAX)
+
 int pft_out_open(struct pft_out *out, int fd, struct pft_arena *arena)
 {
-	uint8_t *buffer = pft_arena_alloc(arena, PFT_OUT_PACKET_MAX);
+	uint8_t *buffer = pft_arena_alloc(arena, BUFFER);
 
 	if (!buffer)
 		return -ENOMEM;
-	*out = (struct pft_out){
-		.start = buffer, .next = buffer, .limit = buffer + PFT_OUT_PACKET_MAX, .fd = fd};
+	*out = (struct pft_out){.start = buffer, .next = buffer, .limit = buffer + BUFFER, .fd = fd};
 	return 0;
 }
 
@@ -47,14 +50,14 @@ static long write_some(int fd, const uint8_t *bytes, size_t size)
 	return count ? count : -EIO;
 }
 
-// Takes the last `size` bytes off the file. The offset follows every write, in append mode too. A pipe has
-// no offset and keeps what it was given.
-static void take_back(int fd, size_t size)
+// Takes the last `size` bytes off the file. A trace is always the end of its file; the offset matters where
+// the file was not opened for appending. A pipe has no end and keeps what it was given.
+static void take_back(int fd, uint64_t size)
 {
-	long end = pft_sys3(SYS_lseek, fd, 0, SEEK_CUR);
+	long end = pft_sys3(SYS_lseek, fd, -(long)size, SEEK_END);
 
-	if (size && end >= (long)size)
-		pft_sys2(SYS_ftruncate, fd, end - (long)size);
+	if (size && end >= 0)
+		pft_sys2(SYS_ftruncate, fd, end);
 }
 
 // All of it or nothing: 0 or -errno.
@@ -74,18 +77,54 @@ static int write_whole(int fd, const uint8_t *bytes, size_t size)
 	return 0;
 }
 
+static size_t ending_size(const struct pft_out *out)
+{
+	return out->ending ? strlen(out->ending) : 0;
+}
+
+// In one write with what is buffered, for which the limit leaves room, so that the file lacks its ending for
+// as short as can be.
+static int write_with_ending(struct pft_out *out, size_t size)
+{
+	size_t ending = ending_size(out);
+	int error;
+
+	if (ending)
+		memcpy(out->next, out->ending, ending);
+	if (out->ending_bytes)
+		take_back(out->fd, out->ending_bytes);
+	error = write_whole(out->fd, out->start, size + ending);
+	if (error && ending)
+		write_whole(out->fd, (const uint8_t *)out->ending, ending); // where it was, there may be room
+	out->ending_bytes = ending;
+	return error;
+}
+
 void pft_out_drain(struct pft_out *out)
 {
 	size_t size = (size_t)(out->next - out->start);
 
-	if (!out->error)
-		out->error = write_whole(out->fd, out->start, size);
+	if (!out->error && size && out->fd != PFT_OUT_NOWHERE)
+		out->error = write_with_ending(out, size);
 	if (out->error)
 		out->lost += out->waiting;
-	else
+	else if (out->fd != PFT_OUT_NOWHERE)
 		out->bytes += size;
 	out->waiting = 0;
 	out->next = out->start;
+}
+
+void pft_out_set_ending(struct pft_out *out, const char *text)
+{
+	out->ending = text;
+	out->limit = out->start + BUFFER - ending_size(out);
+}
+
+void pft_out_end_from(struct pft_out *out, uint64_t bytes)
+{
+	pft_out_drain(out);
+	out->ending_bytes += out->bytes - bytes;
+	out->bytes = bytes;
 }
 
 int pft_out_flush(struct pft_out *out)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The way into the trace file: packets are built in a buffer and written whole, by raw system calls. Called
-// by the packet writers and trace.c. Flusher context. The rule: the buffer holds whole packets only, and a
-// write that fails leaves the file cut where the last whole write ended.
+// by the packet writers, json.c and trace.c. Flusher context. The rule: the buffer holds whole packets (or
+// events of JSON) only, and a write that fails leaves the file cut where the last whole write ended.
 #ifndef PFT_OUT_H
 #define PFT_OUT_H
 
@@ -16,16 +16,27 @@
 
 struct pft_out {
 	uint8_t *start, *next, *limit; // the buffer, and where the next packet goes
-	uint64_t bytes; // in the file
+	uint64_t bytes; // in the file, without an ending
 	uint64_t waiting; // events in the buffer
 	uint64_t lost; // events that came to nothing after an error
+	const char *ending; // what follows every write until the next, or NULL
+	uint64_t ending_bytes; // at the file's end that the next write takes off
 	int fd;
 	int error; // the first -errno; everything after it is dropped
 	bool told;
 };
 
+#define PFT_OUT_NOWHERE (-1) // as `fd`: what is written goes nowhere, and that is no error
+
 // `fd` stays the caller's. 0 or -ENOMEM.
 int pft_out_open(struct pft_out *out, int fd, struct pft_arena *arena);
+
+// From here on the file ends in `text`, which stays the caller's, after every write; NULL: it ends as it is.
+// The file must be a regular one, as the next write takes the text off again.
+void pft_out_set_ending(struct pft_out *out, const char *text);
+
+// Writes what is buffered. All that was written since `bytes` said `bytes` is an ending now.
+void pft_out_end_from(struct pft_out *out, uint64_t bytes);
 
 // Makes room by writing what is buffered.
 void pft_out_drain(struct pft_out *out);

@@ -22,7 +22,7 @@ static struct pft_out out;
 
 static void open_on(int fd)
 {
-	cr_assert_geq(fd, 0);
+	cr_assert_geq(fd, PFT_OUT_NOWHERE);
 	cr_assert_eq(pft_out_open(&out, fd, &arena), 0);
 }
 
@@ -176,7 +176,10 @@ Test(out, goes_on_after_signals_and_short_writes)
 
 Test(out, says_once_that_the_disk_is_full_and_counts_what_is_lost)
 {
-	open_on(open("/dev/full", O_WRONLY | O_CLOEXEC));
+	int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+
+	cr_assert_geq(fd, 0);
+	open_on(fd);
 	put('a');
 	put('b');
 	cr_assert_eq(pft_out_flush(&out), -ENOSPC);
@@ -217,4 +220,94 @@ Test(out, cuts_only_its_own_bytes_off_in_append_mode)
 	cr_assert_eq(pft_out_flush(&out), -EFBIG);
 	limit_file_size(RLIM_INFINITY);
 	cr_assert_eq(size_of(made), 6);
+}
+
+// ---- endings ----------------------------------------------------------------------------------------
+
+static void holds(int fd, const char *text)
+{
+	char bytes[64] = {0};
+
+	cr_assert_eq(size_of(fd), (off_t)strlen(text));
+	cr_assert_eq(pread(fd, bytes, sizeof bytes - 1, 0), (ssize_t)strlen(text));
+	cr_assert_str_eq(bytes, text);
+}
+
+static void say(const char *text)
+{
+	uint8_t *at = pft_out_reserve(&out, strlen(text));
+
+	memcpy(at, text, strlen(text));
+	pft_out_commit(&out, at + strlen(text));
+}
+
+Test(out, ends_the_file_after_every_write)
+{
+	int fd = memory_file();
+
+	open_on(fd);
+	pft_out_set_ending(&out, "]");
+	say("[a");
+	cr_assert_eq(pft_out_flush(&out), 0);
+	holds(fd, "[a]");
+	cr_assert_eq(out.bytes, 2);
+	cr_assert_eq(pft_out_flush(&out), 0);
+	holds(fd, "[a]");
+	say(",b");
+	cr_assert_eq(pft_out_flush(&out), 0);
+	holds(fd, "[a,b]");
+	pft_out_set_ending(&out, NULL);
+	say(",c]");
+	cr_assert_eq(pft_out_flush(&out), 0);
+	holds(fd, "[a,b,c]");
+	cr_assert_eq(out.bytes, 7);
+}
+
+Test(out, takes_an_ending_back_that_was_written_in_pieces)
+{
+	int fd = memory_file();
+	uint64_t mark;
+
+	open_on(fd);
+	pft_out_set_ending(&out, "]");
+	say("[a");
+	pft_out_drain(&out);
+	mark = out.bytes;
+	say(",open");
+	pft_out_drain(&out);
+	pft_out_set_ending(&out, NULL);
+	say("]");
+	pft_out_end_from(&out, mark);
+	holds(fd, "[a,open]");
+	cr_assert_eq(out.bytes, 2);
+	pft_out_set_ending(&out, "]");
+	say(",b");
+	cr_assert_eq(pft_out_flush(&out), 0);
+	holds(fd, "[a,b]");
+	cr_assert_eq(out.bytes, 4);
+}
+
+Test(out, keeps_the_ending_when_the_disk_is_full)
+{
+	int fd = memory_file();
+
+	open_on(fd);
+	pft_out_set_ending(&out, "]");
+	say("[a");
+	cr_assert_eq(pft_out_flush(&out), 0);
+	limit_file_size(3);
+	say(",b");
+	cr_assert_eq(pft_out_flush(&out), -EFBIG);
+	limit_file_size(RLIM_INFINITY);
+	holds(fd, "[a]");
+}
+
+Test(out, goes_nowhere_without_an_error)
+{
+	open_on(PFT_OUT_NOWHERE);
+	for (int i = 0; i < 200; i++)
+		put('a');
+	cr_assert_eq(pft_out_flush(&out), 0);
+	cr_assert_eq(out.bytes, 0);
+	cr_assert_eq(out.lost, 0);
 }
