@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "encoder/attributes.h"
 #include "encoder/base/sys_x86_64.h"
 #include "encoder/names.h"
 #include "encoder/session.h"
@@ -93,13 +94,6 @@ void pft_packet_system(struct pft_packets *packets, uint32_t sequence)
 	pft_arena_release(packets->scratch, mark);
 }
 
-static size_t cmdline_bytes(const struct pft_session *session)
-{
-	size_t size = session->cmdline_bytes;
-
-	return size < sizeof session->cmdline ? size : sizeof session->cmdline;
-}
-
 // Splits `size` bytes of arguments, each but perhaps the last ended by NUL. Returns how many there are.
 static size_t split_arguments(struct pft_packets *packets, const char *cmdline, size_t size, char **arguments)
 {
@@ -114,22 +108,14 @@ static size_t split_arguments(struct pft_packets *packets, const char *cmdline, 
 	return count;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static void fill_process(struct pft_packets *packets, Pft__Proto__ProcessDescriptor *process,
 	const struct pft_session *session)
 {
-	size_t size = cmdline_bytes(session);
-	char *name = clean_field(packets, session->process, sizeof session->process);
+	size_t size = pft_attributes_cmdline_bytes(session);
 
 	process->has_pid = 1;
 	process->pid = (int32_t)session->pid;
-	process->process_name = name ? (char *)base_name(name) : NULL;
+	process->process_name = clean(packets, pft_attributes_process(session, packets->scratch));
 	process->cmdline = pft_arena_alloc(packets->scratch, size * sizeof *process->cmdline);
 	if (process->cmdline)
 		process->n_cmdline = split_arguments(packets, session->cmdline, size, process->cmdline);
@@ -152,67 +138,14 @@ void pft_packet_process(
 	pft_arena_release(packets->scratch, mark);
 }
 
-struct attributes {
-	attribute_message all[8];
-	attribute_message *list[8];
-	size_t count;
-};
-
-static attribute_message *add(struct attributes *attributes, char *key)
+static void fill_attribute(
+	struct pft_packets *packets, attribute_message *message, const struct pft_attribute *attribute)
 {
-	attribute_message *next = &attributes->all[attributes->count];
-
-	pft__proto__trace_attributes__attribute__init(next);
-	next->key = key;
-	attributes->list[attributes->count++] = next;
-	return next;
-}
-
-static void add_number(struct attributes *attributes, char *key, uint64_t value)
-{
-	attribute_message *attribute = add(attributes, key);
-
-	attribute->has_long_value = 1;
-	attribute->long_value = (int64_t)value;
-}
-
-static void add_text(struct attributes *attributes, char *key, char *value)
-{
-	add(attributes, key)->string_value = value;
-}
-
-// The arguments with blanks between them.
-static char *joined_cmdline(struct pft_packets *packets, const struct pft_session *session)
-{
-	size_t size = cmdline_bytes(session);
-	char *line = pft_arena_copy(packets->scratch, session->cmdline, size);
-
-	if (!line)
-		return NULL;
-	while (size && !line[size - 1])
-		size--;
-	for (size_t i = 0; i < size; i++)
-		if (!line[i])
-			line[i] = ' ';
-	return clean(packets, line);
-}
-
-static void add_settings(
-	struct pft_packets *packets, struct attributes *attributes, const struct pft_session *session)
-{
-	add_text(attributes, "pftshim.version", PFT_VERSION);
-	add_text(attributes, "pftshim.mode", session->mode == 2 ? "dev" : "user");
-	add_text(attributes, "pftshim.selectors",
-		clean_field(packets, session->selectors, sizeof session->selectors));
-	add_text(attributes, "pftshim.command_line", joined_cmdline(packets, session));
-}
-
-static void add_totals(struct attributes *attributes, const struct pft_totals *totals)
-{
-	add_number(attributes, "pftshim.produced", totals->produced);
-	add_number(attributes, "pftshim.written", totals->written);
-	add_number(attributes, "pftshim.filtered", totals->filtered);
-	add_number(attributes, "pftshim.dropped", totals->dropped);
+	pft__proto__trace_attributes__attribute__init(message);
+	message->key = (char *)attribute->key;
+	message->has_long_value = attribute->text == NULL;
+	message->long_value = (int64_t)attribute->number;
+	message->string_value = clean(packets, attribute->text);
 }
 
 void pft_packet_attributes(struct pft_packets *packets, uint32_t sequence, const struct pft_session *session,
@@ -220,14 +153,16 @@ void pft_packet_attributes(struct pft_packets *packets, uint32_t sequence, const
 {
 	packet_message packet = packet_on(sequence, 0);
 	Pft__Proto__TraceAttributes message = PFT__PROTO__TRACE_ATTRIBUTES__INIT;
-	struct attributes attributes = {.count = 0};
 	struct pft_arena_mark mark = pft_arena_mark(packets->scratch);
+	struct pft_attribute attributes[PFT_ATTRIBUTES_MAX];
+	attribute_message messages[PFT_ATTRIBUTES_MAX], *list[PFT_ATTRIBUTES_MAX];
 
-	add_settings(packets, &attributes, session);
-	if (totals)
-		add_totals(&attributes, totals);
-	message.attribute = attributes.list;
-	message.n_attribute = attributes.count;
+	message.n_attribute = pft_attributes_list(attributes, session, totals, packets->scratch);
+	for (size_t i = 0; i < message.n_attribute; i++) {
+		fill_attribute(packets, &messages[i], &attributes[i]);
+		list[i] = &messages[i];
+	}
+	message.attribute = list;
 	packet.trace_attributes = &message;
 	pft_out_commit(packets->out, pack(packets->out, &packet));
 	pft_arena_release(packets->scratch, mark);

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// What a trace says of its process and of itself, beside events: how it was recorded, and what became of
+// them. Called by packet.c and trace.c, which write it down. Flusher context. Texts lie in the arena or the
+// session, and need not be UTF-8.
+#ifndef PFT_ATTRIBUTES_H
+#define PFT_ATTRIBUTES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "encoder/base/arena.h"
+
+struct pft_session;
+struct pft_totals;
+
+struct pft_attribute {
+	const char *key;
+	const char *text; // or NULL: the number counts
+	uint64_t number;
+};
+
+#define PFT_ATTRIBUTES_MAX 8
+
+// Version, mode, selectors and command line of the session, and `totals` unless NULL. How many there are;
+// texts for which there is no memory are left out.
+size_t pft_attributes_list(struct pft_attribute list[PFT_ATTRIBUTES_MAX], const struct pft_session *session,
+	const struct pft_totals *totals, struct pft_arena *arena);
+
+// The last part of the session's process name; NULL when there is no memory.
+const char *pft_attributes_process(const struct pft_session *session, struct pft_arena *arena);
+
+// Bytes of the session's command line, which may say more than it holds.
+size_t pft_attributes_cmdline_bytes(const struct pft_session *session);
+
+#endif
