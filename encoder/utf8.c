@@ -6,8 +6,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-static const char replacement[] = "\xef\xbf\xbd"; // U+FFFD
-
 static bool within(unsigned char byte, unsigned char low, unsigned char high)
 {
 	return byte >= low && byte <= high;
@@ -34,9 +32,8 @@ static bool second_fits(unsigned char first, unsigned char second)
 	return continues(second);
 }
 
-// Length of the character at `text`, or 0 when none begins there. The final NUL continues no character,
-// so nothing behind it is read.
-static size_t character(const char *text)
+// The final NUL continues no character.
+size_t pft_utf8_character(const char *text)
 {
 	const unsigned char *byte = (const unsigned char *)text;
 
@@ -56,9 +53,9 @@ size_t pft_utf8_clean(char *to, size_t room, const char *from)
 	size_t used = 0;
 
 	while (*from) {
-		size_t taken = character(from);
-		const char *bytes = taken ? from : replacement;
-		size_t size = taken ? taken : sizeof replacement - 1;
+		size_t taken = pft_utf8_character(from);
+		const char *bytes = taken ? from : PFT_UTF8_REPLACEMENT;
+		size_t size = taken ? taken : sizeof PFT_UTF8_REPLACEMENT - 1;
 
 		if (size >= room - used)
 			break;

@@ -11,4 +11,10 @@
 // characters. `room` is at least 1. Returns the length.
 size_t pft_utf8_clean(char *to, size_t room, const char *from);
 
+// Length of the character that begins at `text`, or 0 when none does. Nothing behind the final NUL is read.
+size_t pft_utf8_character(const char *text);
+
+// What stands for a byte that belongs to no character.
+#define PFT_UTF8_REPLACEMENT "\xef\xbf\xbd" // U+FFFD
+
 #endif

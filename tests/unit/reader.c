@@ -82,19 +82,33 @@ static void read_lines(FILE *pipe, struct pft_reader_lines *lines)
 	free(line);
 }
 
-const struct pft_reader_lines *pft_reader_slices(int fd)
+// The lines that a Python program says of the file; the test fails when it ends with an error.
+static const struct pft_reader_lines *lines_of(const char *program, int fd)
 {
 	static struct pft_reader_lines lines;
 	char command[1024];
 	FILE *pipe;
 
 	forget_lines(&lines);
-	snprintf(command, sizeof command, "python3 '%s' --slices /proc/self/fd/%d", checker(), fd);
+	snprintf(command, sizeof command, "python3 -B %s /proc/self/fd/%d", program, fd);
 	pipe = popen(command, "r");
 	cr_assert_not_null(pipe);
 	read_lines(pipe, &lines);
-	cr_assert_eq(pclose(pipe), 0, "check_trace.py found errors");
+	cr_assert_eq(pclose(pipe), 0, "%s found errors", program);
 	return &lines;
+}
+
+const struct pft_reader_lines *pft_reader_slices(int fd)
+{
+	char program[512];
+
+	snprintf(program, sizeof program, "'%s' --slices", checker());
+	return lines_of(program, fd);
+}
+
+const struct pft_reader_lines *pft_reader_chrome(int fd)
+{
+	return lines_of("tests/run/chrome.py", fd);
 }
 
 int pft_reader_says(const struct pft_reader_lines *lines, size_t index, const char *text)

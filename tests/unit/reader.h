@@ -24,6 +24,9 @@ struct pft_reader_lines {
 // is taken from PFT_CHECK_TRACE; without it the test is skipped when there is none beside the repository.
 const struct pft_reader_lines *pft_reader_slices(int fd);
 
+// What tests/run/chrome.py reads in a file of Chrome JSON; the test fails when that finds an error.
+const struct pft_reader_lines *pft_reader_chrome(int fd);
+
 // Whether line `index` holds `text`.
 int pft_reader_says(const struct pft_reader_lines *lines, size_t index, const char *text);
 

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// The words of JSON: strings, microseconds, named values. Called by json.c. Flusher context; pure. The rule:
+// what comes out is JSON whatever goes in, and short enough that an event with all that it can hold fits the
+// buffer.
+#ifndef PFT_JSON_TEXT_H
+#define PFT_JSON_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "encoder/base/text.h"
+
+// The longest string, quotes and escapes included; longer ones are cut at a character's end.
+#define PFT_JSON_STRING_MAX 8192
+
+// The longest list of values.
+#define PFT_JSON_ARGS_MAX 16384
+
+enum pft_json_kind {
+	PFT_JSON_TEXT, // a string
+	PFT_JSON_NUMBER, // a number's text, as JSON has it
+	PFT_JSON_UNSIGNED,
+	PFT_JSON_SIGNED,
+	PFT_JSON_BOOL,
+	PFT_JSON_HEX, // "0x...": JSON has no notation for addresses
+};
+
+// A named value.
+struct pft_json_arg {
+	const char *name;
+	enum pft_json_kind kind;
+	const char *text; // of the first two kinds
+	uint64_t number; // of the others
+};
+
+// In quotes. A byte that belongs to no character becomes U+FFFD.
+void pft_json_add_string(struct pft_text *text, const char *string);
+
+// Nanoseconds as microseconds with three decimals.
+void pft_json_add_micros(struct pft_text *text, uint64_t ns);
+
+// "name":value,... without the braces. What does not fit PFT_JSON_ARGS_MAX is left out.
+void pft_json_add_args(struct pft_text *text, const struct pft_json_arg *args, size_t count);
+
+#endif
