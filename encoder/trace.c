@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The verbs of a trace: see trace.h. Called by replay.c, in the flusher or in `recover`. It owns the trace's
-// memory and tracks; packets are built in slices.c and packet.c. Ended tracks and sequences are used again,
-// so memory follows what lives at one time and the number of different names.
+// memory and tracks; packets are built in slices.c and packet.c, JSON in json.c. Ended tracks and sequences
+// are used again, so memory follows what lives at one time and the number of different names.
 #include "encoder/trace.h"
 
+#include <errno.h>
+
+#include "encoder/attributes.h"
+#include "encoder/base/text.h"
+#include "encoder/json.h"
 #include "encoder/out.h"
 #include "encoder/packet.h"
 #include "encoder/sequence.h"
@@ -13,6 +18,7 @@
 struct pft_track {
 	struct pft_trace *trace;
 	struct pft_sequence *sequence;
+	struct pft_json_track *json; // NULL without JSON
 	uint64_t uuid;
 	uint64_t event_uuid; // what its events say: 0 on a thread's track, the sequence's default
 	uint32_t tid; // 0 on a fiber's track
@@ -23,6 +29,7 @@ struct pft_track {
 struct pft_trace {
 	struct pft_session *session;
 	struct pft_out out;
+	struct pft_json *json; // NULL: only packets are written
 	struct pft_sequences sequences;
 	struct pft_sequence *own; // what belongs to the process and not to a thread
 	uint64_t process_uuid;
@@ -124,13 +131,59 @@ void pft_trace_clocks(struct pft_trace *trace, struct pft_clocks clocks)
 	trace->sequences.clocks = clocks;
 }
 
+static void start_json(struct pft_trace *trace)
+{
+	struct pft_arena_mark mark = pft_arena_mark(&trace->scratch);
+	const char *process = pft_attributes_process(trace->session, &trace->scratch);
+
+	if (process)
+		pft_json_process(trace->json, trace->session->pid, process);
+	pft_arena_release(&trace->scratch, mark);
+}
+
+int pft_trace_json(struct pft_trace *trace, int fd)
+{
+	if (trace->json) {
+		pft_json_reopen(trace->json, fd);
+		return 0;
+	}
+	trace->json = pft_json_open(fd, &trace->memory);
+	if (!trace->json)
+		return -ENOMEM;
+	start_json(trace);
+	return 0;
+}
+
 int pft_trace_flush(struct pft_trace *trace)
 {
-	return pft_out_flush(&trace->out);
+	int json_error = trace->json ? pft_json_flush(trace->json) : 0;
+	int error = pft_out_flush(&trace->out);
+
+	return error ? error : json_error;
+}
+
+static void finish_json(struct pft_trace *trace, const struct pft_totals *totals)
+{
+	struct pft_arena_mark mark = pft_arena_mark(&trace->scratch);
+	struct pft_attribute attributes[PFT_ATTRIBUTES_MAX];
+	struct pft_json_arg other[PFT_ATTRIBUTES_MAX];
+	size_t count = pft_attributes_list(attributes, trace->session, totals, &trace->scratch);
+
+	for (size_t i = 0; i < count; i++)
+		other[i] = (struct pft_json_arg){
+			.name = attributes[i].key,
+			.kind = attributes[i].text ? PFT_JSON_TEXT : PFT_JSON_UNSIGNED,
+			.text = attributes[i].text,
+			.number = attributes[i].number,
+		};
+	pft_json_finish(trace->json, other, count);
+	pft_arena_release(&trace->scratch, mark);
 }
 
 void pft_trace_totals(struct pft_trace *trace, struct pft_totals totals)
 {
+	if (trace->json)
+		finish_json(trace, &totals);
 	pft_packet_attributes(&trace->sequences.packets, trace->own->id, trace->session, &totals);
 }
 
@@ -190,7 +243,10 @@ struct pft_track *pft_trace_thread(struct pft_trace *trace, uint32_t tid, const 
 	if (!track)
 		return NULL;
 	*track = (struct pft_track){.trace = trace, .uuid = uuid, .tid = tid};
-	track->sequence = pft_sequence_take(&trace->sequences, uuid);
+	if (trace->json)
+		track->json = pft_json_thread(trace->json, trace->session->pid, tid);
+	if (!trace->json || track->json)
+		track->sequence = pft_sequence_take(&trace->sequences, uuid);
 	if (!track->sequence) {
 		put_back(track);
 		return NULL;
@@ -211,11 +267,25 @@ void pft_trace_name(struct pft_track *track, const char *name)
 	};
 
 	pft_packet_thread(&trace->sequences.packets, track->sequence->id, &thread);
+	if (track->json)
+		pft_json_name(track->json, name);
 }
 
 void pft_trace_resume(struct pft_track *track, uint32_t depth)
 {
 	track->depth = depth;
+}
+
+// JSON knows no track below a track: the name tells where it belongs.
+static void name_json_fiber(const struct pft_track *track, const char *name, uint32_t tid)
+{
+	char full[128];
+	struct pft_text text = pft_text_in(full, sizeof full);
+
+	pft_text_add(&text, name);
+	pft_text_add(&text, " of ");
+	pft_text_add_number(&text, tid);
+	pft_json_name(track->json, full);
 }
 
 struct pft_track *pft_trace_fiber(struct pft_track *thread, const char *name)
@@ -228,6 +298,14 @@ struct pft_track *pft_trace_fiber(struct pft_track *thread, const char *name)
 		return NULL;
 	*track = (struct pft_track){
 		.trace = trace, .sequence = thread->sequence, .uuid = uuid, .event_uuid = uuid};
+	if (thread->json) {
+		track->json = pft_json_fiber(thread->json);
+		if (!track->json) {
+			put_back(track);
+			return NULL;
+		}
+		name_json_fiber(track, name, thread->tid);
+	}
 	track->sequence->tracks++;
 	pft_packet_child(&trace->sequences.packets, track->sequence->id, uuid, thread->uuid, name);
 	return track;
@@ -241,6 +319,8 @@ uint32_t pft_trace_depth(const struct pft_track *track)
 void pft_trace_retire(struct pft_track *track)
 {
 	pft_sequence_release(track->sequence);
+	if (track->json)
+		pft_json_retire(track->json);
 	put_back(track);
 }
 
@@ -252,6 +332,16 @@ static inline void put_slice(struct pft_track *track, enum pft_slice_type type, 
 	uint8_t *at = pft_out_reserve(out, PFT_SLICE_BYTES_MAX);
 
 	pft_out_commit_event(out, pft_slice_put(at, type, event));
+}
+
+static void begin_json(struct pft_track *track, uint64_t ns, uint32_t id)
+{
+	struct pft_names *names = &track->trace->sequences.names;
+	struct pft_shown shown = pft_names_show(names, id);
+	const char *name = pft_strings_text(&names->strings, shown.name);
+
+	pft_json_begin(track->json, ns, name ? name : "", pft_strings_text(&names->strings, shown.category),
+		NULL, 0);
 }
 
 void pft_trace_begin(struct pft_track *track, uint64_t ns, uint32_t id)
@@ -269,6 +359,8 @@ void pft_trace_begin(struct pft_track *track, uint64_t ns, uint32_t id)
 	event.name_iid = iids.name;
 	event.category_iid = iids.category;
 	put_slice(track, PFT_SLICE_BEGIN, &event);
+	if (track->json)
+		begin_json(track, ns, id);
 }
 
 // Leaves one open call. Whether it has a slice that ends; a call that the track does not know of has none.
@@ -285,10 +377,13 @@ void pft_trace_end(struct pft_track *track, uint64_t ns)
 		return;
 	event = pft_sequence_event(track->sequence, ns, track->event_uuid);
 	put_slice(track, PFT_SLICE_END, &event);
+	if (track->json)
+		pft_json_end(track->json, ns, NULL, 0);
 }
 
 void pft_trace_end_unwound(struct pft_track *track, uint64_t ns)
 {
+	static const struct pft_json_arg unwound = {.name = "unwound", .kind = PFT_JSON_BOOL, .number = 1};
 	struct pft_sequence *sequence = track->sequence;
 	struct pft_event event;
 
@@ -297,6 +392,8 @@ void pft_trace_end_unwound(struct pft_track *track, uint64_t ns)
 	event = pft_sequence_event(sequence, ns, track->event_uuid);
 	pft_packet_unwound(&track->trace->sequences.packets, &event, !sequence->annotated);
 	sequence->annotated = true;
+	if (track->json)
+		pft_json_end(track->json, ns, &unwound, 1);
 }
 
 void pft_trace_instant(struct pft_track *track, uint64_t ns, const char *name, const char *category)
@@ -304,6 +401,8 @@ void pft_trace_instant(struct pft_track *track, uint64_t ns, const char *name, c
 	struct pft_event event = pft_sequence_event(track->sequence, ns, track->event_uuid);
 
 	pft_packet_instant(&track->trace->sequences.packets, &event, name, category);
+	if (track->json)
+		pft_json_instant(track->json, ns, name, category, NULL, 0);
 }
 
 void pft_trace_gap(struct pft_track *track, uint64_t ns, uint64_t dropped)
@@ -311,4 +410,6 @@ void pft_trace_gap(struct pft_track *track, uint64_t ns, uint64_t dropped)
 	while (track->depth)
 		pft_trace_end(track, ns);
 	pft_sequence_start(track->sequence, ns, dropped);
+	if (track->json && dropped)
+		pft_json_lost(track->json, ns, dropped);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The verbs of a trace: what happened, in plain C types. Behind them stand the packet writers. Flusher
-// context (or any single thread): one owner, no locks, memory from its own arena.
+// The verbs of a trace: what happened, in plain C types. Behind them stand the packet writers and, when asked
+// for, the writer of Chrome JSON. Flusher context (or any single thread): one owner, no locks, memory from
+// its own arena.
 //
 // Times are nanoseconds of CLOCK_BOOTTIME. On one track begins, ends and instants come in order of time.
 // A verb never fails: when the file cannot be written, pft_trace_flush says so, once, and what follows is
@@ -24,15 +25,19 @@ struct pft_totals {
 	uint64_t produced, written, filtered, dropped; // events: a begin is one, an end is one
 };
 
-// Starts writing to `fd` at its present offset (append mode is fine); fd stays the caller's. Process,
-// names, command line and settings are taken from the session, which must outlive the trace.
-// `first_sequence`: packet sequence ids start behind this one (0 for a new file).
-// NULL when there is no memory.
+// Starts writing to `fd` at its present offset (append mode is fine); fd stays the caller's. With -1 no
+// packets are written, which is for a trace that is Chrome JSON only. Process, names, command line and
+// settings are taken from the session, which must outlive the trace. `first_sequence`: packet sequence ids
+// start behind this one (0 for a new file). NULL when there is no memory.
 struct pft_trace *pft_trace_open(
 	struct pft_session *session, int fd, struct pft_clocks clocks, uint32_t first_sequence);
 
 // The file has another descriptor from now on.
 void pft_trace_reopen(struct pft_trace *trace, int fd);
+
+// Right after pft_trace_open: everything goes to `fd`, an empty file, as Chrome JSON as well. Later: that
+// file has another descriptor. What is open is not in it before it ends. 0 or -ENOMEM.
+int pft_trace_json(struct pft_trace *trace, int fd);
 
 // A fresh reading; written at the next start of a sequence's state.
 void pft_trace_clocks(struct pft_trace *trace, struct pft_clocks clocks);
@@ -69,17 +74,19 @@ uint32_t pft_trace_depth(const struct pft_track *track);
 // The track says no more; its memory is reused.
 void pft_trace_retire(struct pft_track *track);
 
-// Writes everything that was said to the file. The first -errno that writing met, once; else 0.
+// Writes everything that was said to the files. The first -errno that writing one of them met, once; else 0.
 int pft_trace_flush(struct pft_trace *trace);
 
-// Events (begins, ends and instants) that were said but are not in the file, because it could not be written.
+// Events (begins, ends and instants) that were said but are not in the file of packets, because it could not
+// be written.
 uint64_t pft_trace_lost(const struct pft_trace *trace);
 
-// Bytes in the file that are whole packets, counted from where this trace began.
+// Bytes in the file of packets that are whole, counted from where this trace began.
 uint64_t pft_trace_bytes(const struct pft_trace *trace);
 uint32_t pft_trace_sequences(const struct pft_trace *trace);
 
-// Says the totals so far, as trace attributes; what is said last counts.
+// Says the totals so far, as trace attributes; what is said last counts. The JSON is complete after the next
+// flush, with what is open as such; what is said later takes that back.
 void pft_trace_totals(struct pft_trace *trace, struct pft_totals totals);
 
 // The totals, a last flush, whose answer is returned, and all memory freed. Open slices
