@@ -26,7 +26,7 @@ parallel = --no-print-directory $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j
 # ---- sources ----------------------------------------------------------------------------------------
 
 # Programs that stand on the encoder are no part of the library.
-encoder_programs := $(wildcard encoder/recover.c encoder/merge.c)
+encoder_programs := $(wildcard encoder/ctl.c encoder/recover.c encoder/merge.c)
 encoder_sources := $(filter-out $(encoder_programs),$(wildcard encoder/*.c encoder/base/*.c))
 shim_sources := $(wildcard shim/*.c shim/*.S)
 hot_sources := $(wildcard shim/hot/*.c shim/hot/*.S)
@@ -38,7 +38,9 @@ encoder_objects := $(call objects_of,$(encoder_sources)) $(proto_object)
 hot_objects := $(call objects_of,$(hot_sources))
 shim_objects := $(call objects_of,$(shim_sources)) $(hot_objects)
 test_objects := $(call objects_of,$(test_sources))
-objects := $(encoder_objects) $(shim_objects) $(test_objects)
+program_objects := $(call objects_of,$(encoder_programs))
+programs := $(patsubst encoder/%.c,$(O)/pft-%,$(encoder_programs))
+objects := $(encoder_objects) $(shim_objects) $(test_objects) $(program_objects)
 
 # ---- flags ------------------------------------------------------------------------------------------
 
@@ -62,7 +64,7 @@ library_ldflags := -shared -static-libgcc -Wl,-z,defs,-z,now,-z,relro,-z,initfir
 
 # ---- the library ------------------------------------------------------------------------------------
 
-all: $(O)/libpftshim.so
+all: $(O)/libpftshim.so $(programs)
 	@:
 
 # Static copies that call us where they would call the program's allocator, which may be locked, hooked or
@@ -80,6 +82,10 @@ $(O)/lib%.a: | $(O)
 $(O)/libpftshim.so: $(encoder_objects) $(shim_objects) $(guest_libraries) shim/exports.map
 	$(call say,LD,$@)
 	$(Q)$(CC) $(library_ldflags) $(LDFLAGS) -o $@ $(encoder_objects) $(shim_objects) $(guest_libraries)
+
+$(programs): $(O)/pft-%: $(O)/encoder/%.o $(encoder_objects) $(guest_libraries)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LDFLAGS) -Wl,--gc-sections -o $@ $^
 
 $(O)/%.o: %.c
 	$(call say,CC,$<)
@@ -213,6 +219,7 @@ lint: $(O)/proto/pftrace.pb-c.h
 
 install: all
 	install -D -m 755 $(O)/libpftshim.so $(DESTDIR)$(PREFIX)/lib/pftshim/libpftshim.so
+	install -m 755 $(programs) $(DESTDIR)$(PREFIX)/lib/pftshim
 	install -D -m 755 scripts/pft $(DESTDIR)$(PREFIX)/bin/pft
 	install -D -m 644 README.md $(DESTDIR)$(PREFIX)/share/doc/pftshim/README.md
 

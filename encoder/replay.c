@@ -175,6 +175,11 @@ struct pft_totals pft_replay_totals(const struct pft_replay *replay)
 	return sum;
 }
 
+uint64_t pft_replay_trace_bytes(const struct pft_replay *replay)
+{
+	return pft_trace_bytes(replay->shared.trace);
+}
+
 // ---- commit -----------------------------------------------------------------------------------------
 
 // Without the filter no begin is ever held back.

@@ -43,6 +43,9 @@ uint32_t pft_replay_tail(const struct pft_replay *replay, uint32_t index);
 // Counts so far. Begins that a filter still holds back are produced, but neither written nor filtered yet.
 struct pft_totals pft_replay_totals(const struct pft_replay *replay);
 
+// Bytes of the trace file that are good.
+uint64_t pft_replay_trace_bytes(const struct pft_replay *replay);
+
 // Says the totals so far in the trace: nothing more may come.
 void pft_replay_say_totals(struct pft_replay *replay);
 

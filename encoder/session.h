@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define PFT_SESSION_MAGIC UINT64_C(0x316e6f6973746670) // "pftsion1", little endian
-#define PFT_SESSION_VERSION 1
+#define PFT_SESSION_VERSION 2
 
 // Hooks, as many as there are thunks in the trampoline; id 0 is no hook.
 #define PFT_HOOKS_MAX 65536
@@ -150,6 +150,20 @@ enum pft_clock {
 	PFT_CLOCK_MONOTONIC, // nanoseconds of CLOCK_MONOTONIC
 };
 
+// What somebody else asks of the process (pft ctl). The asker holds flock(2) on the session's file, stores
+// the command, raises `request` and wakes the flusher; the flusher carries it out, fills in the answer and
+// makes `answered` equal to `request`.
+enum pft_command { PFT_COMMAND_STATUS, PFT_COMMAND_FLUSH, PFT_COMMAND_COUNT };
+
+struct pft_control {
+	uint32_t request;
+	uint32_t command; // enum pft_command
+	uint32_t answered; // a futex word, shared between processes
+	int32_t result; // 0 or -errno
+	uint64_t produced, written, filtered, dropped; // events so far
+	uint64_t trace_bytes;
+};
+
 #define PFT_SESSION_PATH 1024
 
 struct pft_session {
@@ -174,6 +188,10 @@ struct pft_session {
 	uint64_t finished; // nothing is missing in the trace: the file of this session may go
 	uint64_t generation; // commit[generation & 1] is the whole one
 	uint64_t boot_ns, monotonic_ns, real_ns, start_ticks; // one reading of all clocks, at start
+	uint32_t flusher_asleep; // 1: it sleeps on this word, a futex shared between processes; who wants it
+				 // makes it 0
+	uint32_t flusher_runs; // 1: it will look at `control`
+	struct pft_control control;
 	uint32_t cmdline_bytes;
 	uint32_t selectors_bytes;
 	char process[256]; // what the trace calls it

@@ -11,6 +11,7 @@
 
 #include "encoder/base/sys_x86_64.h"
 #include "encoder/replay.h"
+#include "shim/control.h"
 #include "shim/hot/clock.h"
 #include "shim/hot/guest.h"
 #include "shim/hot/ring.h"
@@ -84,11 +85,13 @@ static bool has_order(void)
 // when somebody woke us.
 static bool sleep_for(const struct timespec *time)
 {
-	__atomic_store_n(&pft_flusher_asleep, 1, __ATOMIC_SEQ_CST);
-	if (has_order() || pft_round_is_waited_for())
+	uint32_t *word = &pft_session->flusher_asleep;
+
+	__atomic_store_n(word, 1, __ATOMIC_SEQ_CST);
+	if (has_order() || pft_control_is_asked() || pft_round_is_waited_for())
 		return true;
-	pft_sys_futex(&pft_flusher_asleep, FUTEX_WAIT_PRIVATE, 1, time);
-	return __atomic_exchange_n(&pft_flusher_asleep, 0, __ATOMIC_SEQ_CST) == 0;
+	pft_sys_futex(word, FUTEX_WAIT, 1, time);
+	return __atomic_exchange_n(word, 0, __ATOMIC_SEQ_CST) == 0;
 }
 
 // A nap after each round. After a round without events the threads are armed before it; when that nap runs
@@ -136,14 +139,27 @@ static void finish(void)
 	__atomic_store_n(&flusher.finished, 1, __ATOMIC_RELEASE);
 }
 
-// Complete as far as it goes: the program may be about to exec.
-static void pause_trace(void)
+// Complete as far as it goes.
+static void complete_trace(void)
 {
 	do_chores(true);
 	pft_round_renew_clocks(flusher.replay);
 	drain(true);
 	pft_replay_say_totals(flusher.replay);
 	note(pft_replay_commit(flusher.replay));
+}
+
+// What another process asked for.
+static void obey(void)
+{
+	struct pft_asked asked = pft_control_asked();
+
+	if (!asked.request)
+		return;
+	if (asked.command == PFT_COMMAND_FLUSH)
+		complete_trace();
+	pft_control_answer(
+		&asked, flusher.replay, asked.command < PFT_COMMAND_COUNT ? flusher.error : -ENOSYS);
 }
 
 static void work(void)
@@ -153,6 +169,7 @@ static void work(void)
 	while (!has_order()) {
 		pft_round_renew_clocks(flusher.replay);
 		do_chores(false);
+		obey();
 		idle_rounds = drain(false) ? 0 : idle_rounds + 1;
 		idle_rounds = rest(idle_rounds);
 	}
@@ -185,12 +202,14 @@ static void run(void)
 	set_word(&flusher.opened, 1);
 	if (error)
 		return;
+	pft_control_attend(true);
 	for (work(); flusher.order == ORDER_FOLLOW; work())
 		follow();
+	pft_control_attend(false);
 	if (flusher.order == ORDER_FINISH)
 		finish();
 	else
-		pause_trace();
+		complete_trace();
 	pft_sys_close(flusher.fd);
 }
 
@@ -206,7 +225,7 @@ void pft_flusher_prepare(const struct pft_place *place)
 	flusher.opened = 0;
 	flusher.finished = 0;
 	flusher.error = 0;
-	__atomic_store_n(&pft_flusher_asleep, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&pft_session->flusher_asleep, 0, __ATOMIC_RELAXED);
 	pft_guest_prepare(run);
 }
 

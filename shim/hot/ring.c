@@ -17,8 +17,6 @@
 // (two slots), a gap or a wait before an event, and a hole before each.
 #define MARGIN (16 * SLOT)
 
-uint32_t pft_flusher_asleep;
-
 static struct pft_record *record_at(const struct pft_self *self, uint32_t position)
 {
 	return (struct pft_record *)(self->ring + (position & self->ring_mask));
@@ -77,13 +75,13 @@ bool pft_ring_commit(struct pft_self *self, uint64_t old, uint32_t position, uin
 
 void pft_ring_wake_flusher(void)
 {
+	uint32_t *word = &pft_session->flusher_asleep;
 	uint32_t asleep = 1;
 
-	if (!__atomic_load_n(&pft_flusher_asleep, __ATOMIC_SEQ_CST))
+	if (!__atomic_load_n(word, __ATOMIC_SEQ_CST))
 		return;
-	if (__atomic_compare_exchange_n(
-		    &pft_flusher_asleep, &asleep, 0, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
-		pft_sys_futex(&pft_flusher_asleep, FUTEX_WAKE_PRIVATE, 1, NULL);
+	if (__atomic_compare_exchange_n(word, &asleep, 0, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+		pft_sys_futex(word, FUTEX_WAKE, 1, NULL);
 }
 
 // Open native calls, up to `most`.

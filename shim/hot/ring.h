@@ -44,8 +44,7 @@ void pft_ring_drop(struct pft_self *self, unsigned events);
 // An empty ring: everything before `position` is committed. Sets head (with `floor`) and limits.
 void pft_ring_start(struct pft_self *self, uint32_t position, uint32_t floor);
 
-// The threads' side of waking the flusher, which sleeps on this word when it is 1. Set by the flusher.
-extern uint32_t pft_flusher_asleep __attribute__((visibility("hidden")));
+// The threads' side of waking the flusher, when it sleeps (session.h).
 void pft_ring_wake_flusher(void);
 
 // How long a thread waits for room before it drops instead.

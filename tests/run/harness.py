@@ -122,6 +122,45 @@ def shimmed(argv, mode="user", funcs=None, before=(), behind=(), env=None, stdin
     return done
 
 
+class Prompted:
+    """tests/programs/prompted under the shim: it calls when it is told to."""
+
+    def __init__(self, mode="user", funcs=None, **pft):
+        if bare:
+            raise NotApplicable("runs without the shim")
+        self._directory = fresh_directory()
+        environment = {k: v for k, v in os.environ.items() if not k.startswith(("PFT_", "LD_"))}
+        environment.update(settings(mode, funcs, self._directory, pft), LD_LIBRARY_PATH=PROGRAMS, LD_PRELOAD=SHIM)
+        self._process = subprocess.Popen([program("prompted")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                         stderr=subprocess.PIPE, env=environment, text=True)
+        self.pid = self._process.pid
+        self.hear()
+
+    def do(self, *commands):
+        """Tells it and waits until each is done (a "hold" until its call is there)."""
+        for command in commands:
+            self.tell(command)
+            self.hear()
+
+    def tell(self, command):
+        self._process.stdin.write(command + "\n")
+        self._process.stdin.flush()
+
+    def hear(self):
+        answer = self._process.stdout.readline()
+        assert answer == "ok\n", "the program answers %r" % answer
+
+    def outcome(self):
+        """What there is by now."""
+        return Outcome(b"", b"", None, self._directory)
+
+    def end(self, may_say=False):
+        stdout, stderr = self._process.communicate(timeout=TIMEOUT_S)
+        assert self._process.returncode == 0, name(self._process.returncode)
+        assert may_say or not stderr, stderr
+        return Outcome(stdout.encode(), stderr.encode(), 0, self._directory)
+
+
 def name(status):
     return "signal %s" % signal.Signals(-status).name if status < 0 else "status %d" % status
 

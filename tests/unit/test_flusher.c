@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -205,6 +207,50 @@ FLUSHER_TEST(keeps_the_newest_in_the_ring_when_the_oldest_are_overwritten)
 	cr_assert_eq(recording_slices("more"), 10);
 	cr_assert_gt(recording_slices("work"), 100);
 	cr_assert_lt(recording_slices("work"), recording_settings.buffer_bytes / 32);
+}
+
+// ---- asked ------------------------------------------------------------------------------------------
+
+static void ask(uint32_t command)
+{
+	uint32_t *word = &pft_session->flusher_asleep;
+
+	pft_session->control.command = command;
+	__atomic_add_fetch(&pft_session->control.request, 1, __ATOMIC_SEQ_CST);
+	if (__atomic_exchange_n(word, 0, __ATOMIC_SEQ_CST))
+		syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
+	for (unsigned turn = 0; pft_session->control.answered != pft_session->control.request; turn++) {
+		cr_assert_lt(turn, 1000, "no answer");
+		rest_ms(10);
+	}
+}
+
+FLUSHER_TEST(has_everything_in_the_file_when_it_answers_a_flush)
+{
+	recording_settings.overflow = PFT_OVERFLOW_OVERWRITE;
+	start();
+	recording_calls(work, 10);
+	ask(PFT_COMMAND_FLUSH);
+	cr_assert_eq(recording_slices("work"), 10);
+	cr_assert_eq(pft_session->control.written, 20);
+	cr_assert_eq(pft_session->control.result, 0);
+}
+
+FLUSHER_TEST(refuses_a_command_that_it_does_not_know)
+{
+	start();
+	recording_call(work);
+	ask(PFT_COMMAND_COUNT);
+	cr_assert_eq(pft_session->control.result, -ENOSYS);
+}
+
+FLUSHER_TEST(answers_after_a_long_sleep)
+{
+	start();
+	recording_call(work);
+	rest_ms(500);
+	ask(PFT_COMMAND_STATUS);
+	cr_assert_eq(pft_session->control.produced, 2);
 }
 
 // ---- asleep -----------------------------------------------------------------------------------------

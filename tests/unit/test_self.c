@@ -202,13 +202,13 @@ Test(self, says_that_the_thread_has_ended)
 	hooked();
 	prctl(PR_SET_NAME, "renamed");
 	before = pft_clock_ticks();
-	pft_flusher_asleep = 1;
+	pft_session->flusher_asleep = 1;
 	pft_self_end();
 	cr_assert_eq(entry_of(0)->state, PFT_THREAD_ENDED);
 	cr_assert_geq(entry_of(0)->end_ticks, before);
 	cr_assert_str_eq(entry_of(0)->name, "renamed");
 	cr_assert_eq(pft_self_seat(self)->position, 32, "where the flusher drains up to");
-	cr_assert_eq(pft_flusher_asleep, 0, "the flusher was woken");
+	cr_assert_eq(pft_session->flusher_asleep, 0, "the flusher was woken");
 	cr_assert_neq(pft_self, self);
 }
 
