@@ -57,6 +57,7 @@ hot_cflags := -mgeneral-regs-only -fno-stack-protector
 
 $(encoder_objects) $(shim_objects): cflags += $(library_cflags)
 $(filter-out $(proto_object),$(hot_objects)): cflags += $(hot_cflags)
+$(O)/encoder/base/string.o: cflags += -ffreestanding -fno-tree-loop-distribute-patterns
 
 # initfirst: our constructor runs before those of the program's libraries, our destructor after them.
 library_ldflags := -shared -static-libgcc -Wl,-z,defs,-z,now,-z,relro,-z,initfirst \
