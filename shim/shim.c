@@ -19,6 +19,7 @@
 #include "shim/opened.h"
 #include "shim/place.h"
 #include "shim/process.h"
+#include "shim/sanitizer.h"
 #include "shim/select.h"
 #include "shim/settings.h"
 #include "shim/store.h"
@@ -199,14 +200,8 @@ static int start_recording(char *const *environment)
 	return error;
 }
 
-// With -z initfirst this runs before the constructors of every other library: libc does not know its
-// environment yet, so it is the one that we are passed.
-static void __attribute__((constructor)) start(int count, char **arguments, char **environment)
+static void start(char *const *environment)
 {
-	(void)count;
-	if (getauxval(AT_SECURE))
-		return;
-	program = program_name(arguments);
 	if (start_recording(environment) < 0)
 		return;
 	pft_flusher_prepare(&place);
@@ -219,4 +214,16 @@ static void __attribute__((constructor)) start(int count, char **arguments, char
 	pft_threads_start();
 	if (pft_hooks_wanted(&settings))
 		pft_opened_start(&objects);
+}
+
+// With -z initfirst this runs before the constructors of every other library: libc does not know its
+// environment yet, so it is the one that we are passed.
+static void __attribute__((constructor)) begin(int count, char **arguments, char **environment)
+{
+	(void)count;
+	if (getauxval(AT_SECURE))
+		return;
+	program = program_name(arguments);
+	start(environment);
+	pft_sanitizer_let_first();
 }
