@@ -6,8 +6,10 @@
 
 #include <string.h>
 
+#include "shim/copiers.h"
 #include "shim/hooks.h"
 #include "shim/hot/self.h"
+#include "shim/log.h"
 #include "shim/process.h"
 
 #define SPACES_MAX 16 // glibc, DL_NNS
@@ -230,13 +232,37 @@ static void divert_new(struct list *list, const struct space *space, struct pft_
 	}
 }
 
+static const struct pft_object *new_copier(const struct list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (!list->states[i].looked_at && pft_copies_stacks(list->objects[i].name))
+			return &list->objects[i];
+	return NULL;
+}
+
+// None of its code has run. The records of the calls that are open now stay as they are, since nobody makes
+// others.
+static void end_before(const struct pft_object *copier)
+{
+	pft_log_say("recording ends: ", copier->name,
+		" copies stacks away and back, so recorded calls would return to the wrong place", NULL);
+	pft_process_end();
+}
+
 static void look_again(bool doubt)
 {
 	struct pft_arena arena = PFT_ARENA_EMPTY;
 	struct list *before = opened.list, *list = list_read(doubt);
+	const struct pft_object *copier;
 
 	if (!list)
 		return;
+	copier = new_copier(list);
+	if (copier) {
+		end_before(copier);
+		list_free(list);
+		return;
+	}
 	let_go(before);
 	for (size_t i = 0; i < list->space_count; i++)
 		divert_new(list, &list->spaces[i], &arena);

@@ -8,6 +8,7 @@
 
 #include "encoder/base/arena.h"
 #include "encoder/base/text.h"
+#include "shim/copiers.h"
 #include "shim/flusher.h"
 #include "shim/hooks.h"
 #include "shim/hot/clock.h"
@@ -165,11 +166,27 @@ static int make_place(void)
 	return pft_place_make(&place, settings.directory, execution, settings.process_name, program);
 }
 
+// Without hooks no call returns through us, and nothing is in its way.
+static int refuse_copiers(void)
+{
+	for (size_t i = 0; pft_hooks_wanted(&settings) && i < objects.count; i++) {
+		if (!pft_copies_stacks(objects.all[i].name))
+			continue;
+		pft_log_say("not tracing: ", objects.all[i].name,
+			" copies stacks away and back, so recorded calls would return to the wrong place",
+			NULL);
+		return -ENOTSUP;
+	}
+	return 0;
+}
+
 static int start_session(char *const *environment, struct pft_arena *arena)
 {
 	struct pft_selection *selection = pft_selection_parse(settings.functions, &startup_arena);
 	int error = selection ? pft_objects_scan(&objects, &startup_arena, environment) : -EINVAL;
 
+	if (!error)
+		error = refuse_copiers();
 	if (error)
 		return error;
 	pft_next_start(&objects);

@@ -172,6 +172,7 @@ def without_our_lines(text):
 def assert_same(plain, traced, may_say=False):
     """The program's outcome. `may_say`: the shim has reason to say a line on stderr."""
     if may_say:
+        traced.said = traced.stderr
         traced.stderr = without_our_lines(traced.stderr)
     assert plain.status == traced.status, "ends with %s, without the shim with %s\n%s" % (
         name(traced.status), name(plain.status), traced.stderr[-500:].decode("utf-8", "replace"))

@@ -2,9 +2,10 @@
 """Control flow that is not call and return, and registers: what a trampoline could break."""
 import os
 import shutil
+import subprocess
 
 import harness
-from harness import NotApplicable, assert_adds_up, assert_closed, assert_counts, program, same, slow, test
+from harness import NotApplicable, assert_adds_up, assert_closed, assert_counts, fresh_directory, program, same, slow, test
 
 ALL = "leaf,outer,middle,inner,through*"
 LLVM_UNWINDER = "/usr/lib/llvm-14/lib/libunwind.so.1"
@@ -146,6 +147,69 @@ def hooked_functions_call_back():
     parents = {s.parent.name for s in trace.slices if s.name == "leaf" and s.parent}
     assert parents == {"qsort"}, parents
     assert trace.count("leaf") > 5000
+
+
+# ---- stacks that are copied away and back ----
+
+COPIES = b" copies stacks away and back"
+
+
+def copier(name):
+    """The library of tests/programs/libcopies.c under the name of one that is known."""
+    path = os.path.join(fresh_directory(), name)
+    shutil.copy(program("libcopies.so"), path)
+    return path
+
+
+def assert_said_once(outcome, start):
+    said = [line for line in outcome.said.splitlines() if line.startswith(b"pftshim: ")]
+    assert len(said) == 1 and said[0].startswith(start) and COPIES in said[0], said
+
+
+@test
+def recording_ends_before_a_library_that_copies_stacks_runs():
+    for name in ("_greenlet.so", "greenlet.cpython-36m.so", "continuation.so"):
+        done = same(["copies", copier(name)], funcs=ALL, may_say=True)
+        trace = done.trace()
+        assert_said_once(done, b"pftshim: recording ends: ")
+        assert_counts(trace, outer=1, through_again=1, through=0, leaf=0)
+        assert [s.name for s in trace.open()] == ["through_again"], trace.open()
+        assert_adds_up(trace, trace.totals()["produced"])
+
+
+@test
+def nothing_is_recorded_where_one_is_loaded_at_the_start():
+    path = copier("_greenlet.so")
+    done = same(["copies", path], behind=[path], funcs=ALL, may_say=True)
+    if not harness.bare:
+        assert_said_once(done, b"pftshim: not tracing: ")
+        assert not done.paths(), done.paths()
+
+
+GEVENT = """
+import gevent, hashlib, zlib
+done = []
+def work(n):
+    for turn in range(30):
+        gevent.sleep(0)
+        done.append((n, hashlib.sha256(zlib.compress(b"%d" % turn * 100)).hexdigest()))
+gevent.joinall([gevent.spawn(work, n) for n in range(10)])
+print(len(done), hashlib.sha256(repr(sorted(done)).encode()).hexdigest())
+def deep(n):
+    return sorted([3, 1, 2], key=lambda x: gevent.sleep(0) or x) if n == 0 else deep(n - 1)
+print([job.get() for job in [gevent.spawn(deep, n) for n in range(40)]])
+"""
+
+
+@test
+def gevent_runs_as_without():
+    python = "/usr/bin/python3"
+    if not os.path.exists(python) or subprocess.run([python, "-c", "import gevent"], capture_output=True).returncode:
+        raise NotApplicable("no gevent here")
+    for how in ({"mode": "user", "funcs": "read,write,Py*"}, {"mode": "dev", "min_duration": "20us"}):
+        done = same([python, "-c", GEVENT], may_say=True, **how)
+        done.trace()
+        assert_said_once(done, b"pftshim: recording ends: ")
 
 
 # ---- a million times; the filter keeps these traces small ----
