@@ -21,27 +21,34 @@ static void write_up_to(struct pft_calls *calls, uint32_t depth)
 	for (; calls->written < depth; calls->written++) {
 		struct pft_open *call = &calls->open[calls->written];
 
-		pft_trace_begin(calls->track, call->ns, call->id);
+		pft_trace_begin(calls->track, call->ns, call->id, call->stack);
 		call->flags |= PFT_OPEN_WRITTEN;
 		calls->totals->written++;
 	}
 }
 
-void pft_calls_begin(struct pft_calls *calls, uint64_t ns, uint32_t id)
+void pft_calls_begin(struct pft_calls *calls, uint64_t ns, uint32_t id, uint32_t stack)
 {
 	if (calls->depth >= calls->filters->depth_max) {
 		calls->depth++;
 		calls->totals->filtered++;
 		return;
 	}
-	calls->open[calls->depth++] = (struct pft_open){.ns = ns, .id = id};
+	calls->open[calls->depth++] = (struct pft_open){.ns = ns, .id = (uint16_t)id, .stack = stack};
 	if (calls->filters->min_duration_ns == 0)
 		write_up_to(calls, calls->depth);
 }
 
+static void end_unwound(struct pft_track *track, uint64_t ns, uint32_t stack)
+{
+	(void)stack; // nobody is there any more who could tell it
+	pft_trace_end_unwound(track, ns);
+}
+
 // Takes the innermost call off the stack and ends its slice, if it has one. Answers the total in which the
 // record of the end belongs, if there is one.
-static uint64_t *leave(struct pft_calls *calls, uint64_t ns, void (*end)(struct pft_track *, uint64_t))
+static uint64_t *leave(struct pft_calls *calls, uint64_t ns, uint32_t stack,
+	void (*end)(struct pft_track *, uint64_t, uint32_t))
 {
 	uint32_t top;
 
@@ -62,18 +69,18 @@ static uint64_t *leave(struct pft_calls *calls, uint64_t ns, void (*end)(struct 
 		write_up_to(calls, top + 1);
 	}
 	calls->written = top;
-	end(calls->track, ns);
+	end(calls->track, ns, stack);
 	return &calls->totals->written;
 }
 
-void pft_calls_end(struct pft_calls *calls, uint64_t ns)
+void pft_calls_end(struct pft_calls *calls, uint64_t ns, uint32_t stack)
 {
-	++*leave(calls, ns, pft_trace_end);
+	++*leave(calls, ns, stack, pft_trace_end);
 }
 
 void pft_calls_end_unwound(struct pft_calls *calls, uint64_t ns)
 {
-	++*leave(calls, ns, pft_trace_end_unwound);
+	++*leave(calls, ns, 0, end_unwound);
 }
 
 void pft_calls_abandon(struct pft_calls *calls, uint64_t ns, uint32_t depth)
@@ -83,7 +90,7 @@ void pft_calls_abandon(struct pft_calls *calls, uint64_t ns, uint32_t depth)
 	if (calls->depth > known) // what is too deep has no slice to end
 		calls->depth = known > depth ? known : depth;
 	while (calls->depth > depth)
-		leave(calls, ns, pft_trace_end_unwound);
+		leave(calls, ns, 0, end_unwound);
 }
 
 // The innermost entry that is old enough has only older ones below it.

@@ -30,10 +30,12 @@ struct pft_calls {
 	struct pft_open open[PFT_DEPTH_MAX]; // id PFT_HOOK_NONE: closed
 };
 
-void pft_calls_begin(struct pft_calls *calls, uint64_t ns, uint32_t id);
+// `stack`: where it came from, a frame of the session's; 0: not known. An end may know it when the begin did
+// not.
+void pft_calls_begin(struct pft_calls *calls, uint64_t ns, uint32_t id, uint32_t stack);
 
 // The innermost call ended. One that closes no slice counts as dropped.
-void pft_calls_end(struct pft_calls *calls, uint64_t ns);
+void pft_calls_end(struct pft_calls *calls, uint64_t ns, uint32_t stack);
 void pft_calls_end_unwound(struct pft_calls *calls, uint64_t ns);
 
 // Ends all but the outermost `depth` calls, for which no record will come.

@@ -154,9 +154,9 @@ static void apply_gap(struct pft_lane *lane, uint64_t ns, const struct pft_recor
 static void apply_own(struct pft_lane *lane, uint64_t ns, const struct pft_recorded *recorded)
 {
 	if (recorded->kind == PFT_BEGIN)
-		pft_calls_begin(&lane->calls, ns, recorded->id);
+		pft_calls_begin(&lane->calls, ns, recorded->id, recorded->stack);
 	else if (recorded->kind == PFT_END)
-		pft_calls_end(&lane->calls, ns);
+		pft_calls_end(&lane->calls, ns, recorded->stack);
 	else
 		pft_calls_end_unwound(&lane->calls, ns);
 }
@@ -165,13 +165,15 @@ static void apply_foreign(struct pft_lane *lane, uint64_t ns, const struct pft_r
 {
 	struct pft_strand_owner owner = {.track = lane->track, .totals = &lane->tally.events};
 	struct pft_strand_pool *pool = &lane->shared->strands;
+	const struct pft_strand_call call = {
+		.ns = ns, .slot = recorded->slot, .id = recorded->id, .stack = recorded->stack};
 
 	if (recorded->kind == PFT_BEGIN)
-		pft_strands_begin(&lane->strands, pool, &owner, ns, recorded->id, recorded->slot);
+		pft_strands_begin(&lane->strands, pool, &owner, &call);
 	else if (recorded->kind == PFT_END)
-		pft_strands_end(&lane->strands, owner.totals, ns, recorded->slot);
+		pft_strands_end(&lane->strands, owner.totals, &call);
 	else
-		pft_strands_end_unwound(&lane->strands, owner.totals, ns, recorded->slot);
+		pft_strands_end_unwound(&lane->strands, owner.totals, &call);
 }
 
 static void apply(struct pft_lane *lane, uint64_t ns, const struct pft_recorded *recorded)

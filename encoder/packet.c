@@ -51,7 +51,7 @@ static uint8_t *pack(struct pft_out *out, const packet_message *packet)
 
 // Valid UTF-8 of bounded length in scratch memory; NULL for NULL, or when out of memory: the field is then
 // left out.
-static char *clean(struct pft_packets *packets, const char *text)
+static char *clean(const struct pft_packets *packets, const char *text)
 {
 	size_t room = text ? 3 * strlen(text) + 1 : 0;
 	char *copy;
@@ -295,6 +295,99 @@ void pft_packet_interned(struct pft_packets *packets, uint32_t sequence, const s
 	packet.interned_data = &data;
 	pft_out_commit(packets->out, pack(packets->out, &packet));
 	pft_arena_release(packets->scratch, mark);
+}
+
+static Pft__Proto__InternedString bytes_of(uint64_t iid, const void *bytes, size_t size)
+{
+	Pft__Proto__InternedString string = PFT__PROTO__INTERNED_STRING__INIT;
+
+	string.has_iid = 1;
+	string.iid = iid;
+	string.has_str = bytes != NULL;
+	string.str = (ProtobufCBinaryData){.len = size, .data = (uint8_t *)bytes};
+	return string;
+}
+
+static Pft__Proto__InternedString text_of(const struct pft_packets *packets, uint64_t iid, const char *text)
+{
+	const char *shown = clean(packets, text);
+
+	return bytes_of(iid, shown, shown ? strlen(shown) : 0);
+}
+
+static void define(const struct pft_packets *packets, uint32_t sequence, Pft__Proto__InternedData *data)
+{
+	packet_message packet = packet_on(sequence, PFT_SEQUENCE_NEEDS_STATE);
+
+	packet.interned_data = data;
+	pft_out_commit(packets->out, pack(packets->out, &packet));
+}
+
+void pft_packet_mapping(
+	const struct pft_packets *packets, uint32_t sequence, const struct pft_mapping *mapping)
+{
+	struct pft_arena_mark mark = pft_arena_mark(packets->scratch);
+	Pft__Proto__InternedData data = PFT__PROTO__INTERNED_DATA__INIT;
+	Pft__Proto__Mapping message = PFT__PROTO__MAPPING__INIT, *messages = &message;
+	Pft__Proto__InternedString path = text_of(packets, mapping->iid, mapping->path), *paths = &path;
+	Pft__Proto__InternedString id = bytes_of(mapping->iid, mapping->build_id, mapping->build_id_bytes);
+	Pft__Proto__InternedString *ids = &id;
+
+	message.has_iid = message.has_start = message.has_end = message.has_load_bias = 1;
+	message.iid = mapping->iid;
+	message.start = mapping->start;
+	message.end = mapping->end;
+	message.load_bias = mapping->bias;
+	message.has_build_id = mapping->build_id_bytes != 0;
+	message.build_id = mapping->iid;
+	message.path_string_ids = &path.iid;
+	message.n_path_string_ids = 1;
+	data.mapping_paths = &paths;
+	data.n_mapping_paths = 1;
+	data.build_ids = &ids;
+	data.n_build_ids = mapping->build_id_bytes != 0;
+	data.mappings = &messages;
+	data.n_mappings = 1;
+	define(packets, sequence, &data);
+	pft_arena_release(packets->scratch, mark);
+}
+
+void pft_packet_frame(
+	const struct pft_packets *packets, uint32_t sequence, const struct pft_frame_definition *frame)
+{
+	struct pft_arena_mark mark = pft_arena_mark(packets->scratch);
+	Pft__Proto__InternedData data = PFT__PROTO__INTERNED_DATA__INIT;
+	Pft__Proto__Frame message = PFT__PROTO__FRAME__INIT, *messages = &message;
+	Pft__Proto__InternedString function = text_of(packets, frame->function_iid, frame->function);
+	Pft__Proto__InternedString *functions = &function;
+
+	message.has_iid = message.has_mapping_id = message.has_rel_pc = 1;
+	message.iid = frame->iid;
+	message.mapping_id = frame->mapping_iid;
+	message.rel_pc = frame->address;
+	message.has_function_name_id = frame->function_iid != 0;
+	message.function_name_id = frame->function_iid;
+	data.function_names = &functions;
+	data.n_function_names = frame->function != NULL;
+	data.frames = &messages;
+	data.n_frames = 1;
+	define(packets, sequence, &data);
+	pft_arena_release(packets->scratch, mark);
+}
+
+void pft_packet_callstack(
+	const struct pft_packets *packets, uint32_t sequence, uint64_t iid, uint64_t *frames, size_t count)
+{
+	Pft__Proto__InternedData data = PFT__PROTO__INTERNED_DATA__INIT;
+	Pft__Proto__Callstack message = PFT__PROTO__CALLSTACK__INIT, *messages = &message;
+
+	message.has_iid = 1;
+	message.iid = iid;
+	message.frame_ids = frames;
+	message.n_frame_ids = count;
+	data.callstacks = &messages;
+	data.n_callstacks = 1;
+	define(packets, sequence, &data);
 }
 
 // ---- events -----------------------------------------------------------------------------------------

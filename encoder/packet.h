@@ -70,6 +70,31 @@ struct pft_interned {
 
 void pft_packet_interned(struct pft_packets *packets, uint32_t sequence, const struct pft_interned *interned);
 
+// An object's mapping, with its path and build id (0 bytes: none) under its own iid.
+struct pft_mapping {
+	uint64_t iid, start, end, bias;
+	const char *path;
+	const uint8_t *build_id;
+	size_t build_id_bytes;
+};
+
+void pft_packet_mapping(
+	const struct pft_packets *packets, uint32_t sequence, const struct pft_mapping *mapping);
+
+// A frame, and its function with it unless NULL; iid 0: it has no name.
+struct pft_frame_definition {
+	uint64_t iid, mapping_iid, function_iid;
+	uint64_t address; // as the file counts them
+	const char *function;
+};
+
+void pft_packet_frame(
+	const struct pft_packets *packets, uint32_t sequence, const struct pft_frame_definition *frame);
+
+// The frames are named by iid, the outermost first.
+void pft_packet_callstack(
+	const struct pft_packets *packets, uint32_t sequence, uint64_t iid, uint64_t *frames, size_t count);
+
 // ---- events -----------------------------------------------------------------------------------------
 
 // Name and category stand in the packet itself: whatever callers say, no memory is held for it.

@@ -14,7 +14,9 @@ _Static_assert(offsetof(struct pft_gap, depth) == offsetof(struct pft_record, wh
 	"a gap is laid out as a record");
 _Static_assert(
 	offsetof(struct pft_gap, at) == offsetof(struct pft_record, at), "a gap is laid out as a record");
-_Static_assert(offsetof(struct pft_foreign, at) == offsetof(struct pft_record, at), "so is a foreign slot");
+_Static_assert(
+	offsetof(struct pft_detail, stack) == offsetof(struct pft_record, what), "and a detail as well");
+_Static_assert(offsetof(struct pft_detail, at) == offsetof(struct pft_record, at), "so is a detail");
 
 static uint32_t at_of(struct pft_session *session, uint32_t index, uint32_t position)
 {
@@ -59,9 +61,30 @@ static bool is_sane(struct pft_session *session, const struct pft_recorded *reco
 	}
 }
 
-static bool has_payload(const struct pft_recorded *recorded)
+static bool has_detail(const struct pft_record *record)
 {
-	return recorded->foreign || recorded->kind == PFT_GAP;
+	return (record->what & (PFT_FOREIGN | PFT_STACK)) != 0;
+}
+
+// A frame that is not there is as good as none.
+static uint32_t known_frame(struct pft_session *session, uint32_t number)
+{
+	uint32_t frames = __atomic_load_n(&session->frames, __ATOMIC_ACQUIRE);
+
+	return number < frames && number < session->frames_max ? number : 0;
+}
+
+static void read_payload(
+	struct pft_session *session, const struct pft_record *payload, struct pft_recorded *recorded)
+{
+	recorded->bytes += SLOT;
+	if (recorded->kind == PFT_GAP) {
+		recorded->dropped = payload->ticks;
+		recorded->depth = payload->what;
+	} else {
+		recorded->slot = payload->ticks;
+		recorded->stack = known_frame(session, payload->what);
+	}
 }
 
 // What a hole holds may look like a record: only the marker behind it counts (session.h).
@@ -92,12 +115,10 @@ bool pft_record_read(struct pft_session *session, uint32_t index, uint32_t posit
 		.bytes = SLOT};
 	if (!is_sane(session, recorded))
 		return false;
-	if (!has_payload(recorded))
+	if (!has_detail(&record) && recorded->kind != PFT_GAP)
 		return true;
 	if (position + SLOT == head || !slot_copy(session, index, position + SLOT, &payload))
 		return false;
-	recorded->bytes += SLOT;
-	recorded->slot = recorded->dropped = payload.ticks;
-	recorded->depth = payload.what;
+	read_payload(session, &payload, recorded);
 	return true;
 }

@@ -63,6 +63,7 @@ void pft_sequence_start(struct pft_sequence *sequence, uint64_t ns, uint64_t dro
 		sequence->last_ns = ns;
 	write_state(sequence, dropped);
 	pft_intern_clear(&sequence->intern);
+	pft_callstacks_clear(&sequence->callstacks);
 	sequence->annotated = false;
 	sequence->opened = sequence->started = true;
 }
@@ -99,4 +100,12 @@ struct pft_iids pft_sequence_define(struct pft_sequence *sequence, uint32_t id)
 	if (fresh)
 		write_definitions(sequence, fresh, iids, shown);
 	return iids;
+}
+
+uint32_t pft_sequence_callstack(struct pft_sequence *sequence, uint32_t stack)
+{
+	struct pft_sequences *shared = sequence->shared;
+
+	return pft_callstacks_define(
+		&sequence->callstacks, &shared->stacks, &shared->packets, sequence->id, stack);
 }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "encoder/callstacks.h"
 #include "encoder/intern.h"
 #include "encoder/names.h"
 #include "encoder/packet.h"
@@ -17,6 +18,7 @@
 struct pft_sequences {
 	struct pft_packets packets;
 	struct pft_names names;
+	struct pft_stacks stacks;
 	struct pft_arena *memory;
 	struct pft_clocks clocks; // the latest reading
 	uint64_t salt;
@@ -34,6 +36,7 @@ struct pft_sequence {
 	bool started;
 	bool annotated; // has defined the annotation's name
 	struct pft_intern intern;
+	struct pft_callstacks callstacks;
 	struct pft_sequence *next;
 };
 
@@ -48,6 +51,10 @@ void pft_sequence_start(struct pft_sequence *sequence, uint64_t ns, uint64_t dro
 
 // Gives hook `id` iids and writes their definitions. {0, 0} when out of memory: the slice has no name then.
 struct pft_iids pft_sequence_define(struct pft_sequence *sequence, uint32_t id);
+
+// The iid of the callstack whose innermost frame is `stack`, defined if need be. 0 when out of memory: the
+// slice does not say then where it came from.
+uint32_t pft_sequence_callstack(struct pft_sequence *sequence, uint32_t stack);
 
 // An event at `ns` on the track (0: the default one). What lies before the sequence's clock, as fibers of one
 // thread may bring about, gets an absolute time.

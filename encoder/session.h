@@ -3,7 +3,7 @@
 // encodes from it, and `recover` encodes what a dead process left in it. Plain layout, no pointers: every
 // place is an offset from the start of the mapping. Shared by shim/, hot/ and encoder/; any context.
 //
-//   header | hooks | strings | threads | commit 0 | commit 1 | ring 0 | ring 1 | ...
+//   header | hooks | strings | mappings | stacks | threads | commit 0 | commit 1 | ring 0 | ring 1 | ...
 //
 // What is durable after a kill: the kernel keeps the pages of a shared file mapping. Stores reach them in
 // program order (x86-64 total store order), which is what the two rules below stand on.
@@ -50,13 +50,15 @@ _Static_assert(sizeof(struct pft_record) == 16, "a record is one ring slot");
 #define PFT_UNWOUND 0x02000000u // an end that was noticed late: longjmp, throw, an abandoned stack
 #define PFT_GAP 0x03000000u // events were dropped here; one more slot: struct pft_gap
 
-// The two slots before this marker belong to a writer that a signal handler interrupted: whatever stands in
+// The three slots before this marker belong to a writer that a signal handler interrupted: whatever stands in
 // them, and whenever it was written, is no record. The handler left them out and went on behind.
 #define PFT_HOLE 0x04000000u
-#define PFT_HOLE_SLOTS 2
+#define PFT_HOLE_SLOTS 3
 
-// The event lies on a stack that is not the thread's own; one more slot: struct pft_foreign.
+// One more slot follows, struct pft_detail: the event lies on a stack that is not the thread's own, or it is
+// known where it came from, or both.
 #define PFT_FOREIGN 0x80000000u
+#define PFT_STACK 0x00800000u
 
 struct pft_gap {
 	uint64_t dropped; // begins and ends since the last gap of this thread
@@ -64,13 +66,13 @@ struct pft_gap {
 	uint32_t at;
 };
 
-struct pft_foreign {
+struct pft_detail {
 	uint64_t slot; // address of the call's return-address slot: names the call, and by that the stack
-	uint32_t reserved;
+	uint32_t stack; // of the call: its caller's frame among the stacks; 0: not known
 	uint32_t at;
 };
 
-_Static_assert(sizeof(struct pft_gap) == 16 && sizeof(struct pft_foreign) == 16, "one ring slot each");
+_Static_assert(sizeof(struct pft_gap) == 16 && sizeof(struct pft_detail) == 16, "one ring slot each");
 
 // ---- tables -----------------------------------------------------------------------------------------
 
@@ -78,6 +80,33 @@ struct pft_session_hook {
 	uint32_t symbol; // offsets into the strings; 0: none
 	uint32_t object; // file name of the object that holds the function
 };
+
+// An object as it was mapped. Entries stay when it is unmapped: stacks that were taken meanwhile name them.
+#define PFT_MAPPINGS_MAX 4096
+#define PFT_BUILD_ID 32 // longer ones are cut
+
+struct pft_session_mapping {
+	uint64_t start, end;
+	uint64_t bias; // what the file's addresses are moved by
+	uint32_t path; // offset into the strings
+	uint32_t build_id_bytes;
+	uint8_t build_id[PFT_BUILD_ID];
+};
+
+// A frame of a stack, named by its number; 0 is none. Stacks that have their outer part in common share it:
+// all of them together are a tree, and a stack is the way from a frame to the root. Entries are found by
+// chains that begin in `stack_heads` and only grow. A frame's number is greater than its caller's.
+struct pft_session_frame {
+	uint64_t code; // the address of an instruction of the call | mapping << PFT_MAPPING_SHIFT
+	uint32_t caller; // the frame that called
+	uint32_t next; // in the chain
+};
+
+#define PFT_MAPPING_SHIFT 48 // user addresses are shorter (psABI 3.3.2)
+#define PFT_STACK_HEADS 65536
+#define PFT_FRAMES_MAX (1u << 20)
+
+_Static_assert(sizeof(struct pft_session_frame) == 16, "a frame is a ring slot's size");
 
 enum pft_thread_state {
 	PFT_THREAD_FREE, // entry and ring may be taken
@@ -114,9 +143,12 @@ struct pft_timeline {
 // A slice that is open at the commit.
 struct pft_open {
 	uint64_t ns;
-	uint32_t id;
-	uint32_t flags;
+	uint32_t stack; // where it was called; 0: not known
+	uint16_t id;
+	uint16_t flags;
 };
+
+_Static_assert(PFT_HOOKS_MAX <= UINT16_MAX + 1, "an open call holds any hook's id");
 
 #define PFT_OPEN_WRITTEN 1u // its begin is in the trace file (a filter may still hold it back)
 
@@ -182,7 +214,12 @@ struct pft_session {
 	uint32_t hooks; // ids below this are in use; stored after the entry is whole
 	uint32_t strings_used; // bytes; offset 0 holds an empty string
 	uint32_t strings_bytes; // room
-	uint64_t hooks_at, strings_at, threads_at, commit_at[2], commit_bytes, rings_at;
+	uint32_t mappings; // in use, from 1; stored after the entry is whole
+	uint32_t frames_max; // 0: no stacks are taken
+	uint32_t frames; // numbers given out, 0 included; some may have come to nothing
+	uint32_t stacks_cut; // that could not be kept whole for want of room here
+	uint64_t hooks_at, strings_at, mappings_at, stack_heads_at, frames_at;
+	uint64_t threads_at, commit_at[2], commit_bytes, rings_at;
 	uint64_t unseated; // events of threads that found no place here
 	uint64_t serials; // thread serial numbers given out
 	uint64_t finished; // nothing is missing in the trace: the file of this session may go
@@ -210,6 +247,21 @@ static inline struct pft_session_hook *pft_session_hook(struct pft_session *s, u
 static inline char *pft_session_string(struct pft_session *s, uint32_t offset)
 {
 	return (char *)s + s->strings_at + offset;
+}
+
+static inline struct pft_session_mapping *pft_session_mapping(struct pft_session *s, uint32_t index)
+{
+	return (struct pft_session_mapping *)((char *)s + s->mappings_at) + index;
+}
+
+static inline uint32_t *pft_session_stack_head(struct pft_session *s, uint32_t chain)
+{
+	return (uint32_t *)((char *)s + s->stack_heads_at) + chain;
+}
+
+static inline struct pft_session_frame *pft_session_frame(struct pft_session *s, uint32_t number)
+{
+	return (struct pft_session_frame *)((char *)s + s->frames_at) + number;
 }
 
 static inline struct pft_session_thread *pft_session_thread(struct pft_session *s, uint32_t index)

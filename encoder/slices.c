@@ -35,6 +35,14 @@ static inline void close_length(uint8_t *body, const uint8_t *end)
 	body[-1] = (uint8_t)(end - body);
 }
 
+// The field's number, 56, takes a tag of two bytes.
+static inline uint8_t *put_callstack(uint8_t *at, uint64_t iid)
+{
+	at[0] = 0xc0;
+	at[1] = 0x03;
+	return pft_varint_put(at + 2, iid);
+}
+
 static inline uint8_t *put_track_event(uint8_t *at, enum pft_slice_type type, const struct pft_event *event)
 {
 	uint8_t *body = at + 2;
@@ -48,6 +56,8 @@ static inline uint8_t *put_track_event(uint8_t *at, enum pft_slice_type type, co
 		at = put_field(at, EVENT_NAME, event->name_iid);
 	if (event->track_uuid)
 		at = put_field(at, EVENT_TRACK, event->track_uuid);
+	if (event->callstack_iid)
+		at = put_callstack(at, event->callstack_iid);
 	close_length(body, at);
 	return at;
 }

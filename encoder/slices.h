@@ -4,10 +4,11 @@
 // protobuf-c would write.
 //
 //   0a LENGTH
-//   40 timestamp  50 sequence  5a LENGTH {18 category  48 type  50 name  58 track}  68 02  d0 03 06
+//   40 timestamp  50 sequence  5a LENGTH {18 category  48 type  50 name  58 track  c0 03 callstack}  68 02
+//              d0 03 06
 //
-// Category, name and track stand only where they are given; the last field, clock BOOTTIME, only on an
-// absolute timestamp. With one-byte ids and two-byte timestamps a begin is 15 bytes and an end 13.
+// Category, name, track and callstack stand only where they are given; the last field, clock BOOTTIME, only
+// on an absolute timestamp. With one-byte ids and two-byte timestamps a begin is 15 bytes and an end 13.
 #ifndef PFT_SLICES_H
 #define PFT_SLICES_H
 
@@ -26,10 +27,11 @@ struct pft_event {
 	uint64_t track_uuid; // 0: the sequence's default
 	uint32_t sequence;
 	uint32_t name_iid, category_iid; // 0: none
+	uint32_t callstack_iid; // 0: none
 	bool absolute; // what `ns` means
 };
 
-#define PFT_SLICE_BYTES_MAX 64
+#define PFT_SLICE_BYTES_MAX 80
 
 // Writes the packet into room for PFT_SLICE_BYTES_MAX bytes and returns where it ends.
 uint8_t *pft_slice_put(uint8_t *at, enum pft_slice_type type, const struct pft_event *event);

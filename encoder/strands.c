@@ -168,62 +168,72 @@ static void move_to_front(struct pft_strands *strands, struct pft_strand *strand
 	strands->first = strand;
 }
 
-static void push(struct pft_strand *strand, uint64_t ns, uint32_t id, uint64_t slot)
+static void push(struct pft_strand *strand, const struct pft_strand_call *call)
 {
+	uint64_t slot = call->slot;
+
 	if (strand->calls.depth == PFT_DEPTH_MAX) {
 		strand->calls.totals->dropped++;
 		return;
 	}
 	strand->slots[strand->calls.depth] = slot;
-	pft_calls_begin(&strand->calls, ns, id);
+	pft_calls_begin(&strand->calls, call->ns, call->id, call->stack);
 	strand->low = slot < strand->low ? slot : strand->low;
 	strand->high = slot > strand->high ? slot : strand->high;
 }
 
 void pft_strands_begin(struct pft_strands *strands, struct pft_strand_pool *pool,
-	const struct pft_strand_owner *owner, uint64_t ns, uint32_t id, uint64_t slot)
+	const struct pft_strand_owner *owner, const struct pft_strand_call *call)
 {
-	struct pft_strand *strand = with_open(strands, slot);
+	struct pft_strand *strand = with_open(strands, call->slot);
 
 	if (strand != NULL)
-		pft_calls_abandon(&strand->calls, ns, call_at(strand, slot));
+		pft_calls_abandon(&strand->calls, call->ns, call_at(strand, call->slot));
 	if (strand == NULL)
-		strand = of_caller(strands, slot);
+		strand = of_caller(strands, call->slot);
 	if (strand == NULL)
-		strand = idle_at(strands, slot);
+		strand = idle_at(strands, call->slot);
 	if (strand == NULL)
-		strand = for_new_stack(strands, pool, owner, slot);
+		strand = for_new_stack(strands, pool, owner, call->slot);
 	if (strand == NULL) {
 		owner->totals->dropped++;
 		return;
 	}
 	move_to_front(strands, strand);
-	push(strand, ns, id, slot);
+	push(strand, call);
 }
 
-static void leave(struct pft_strands *strands, struct pft_totals *totals, uint64_t ns, uint64_t slot,
-	void (*end)(struct pft_calls *, uint64_t))
+// The strand whose innermost call is the one that ends, or NULL.
+static struct pft_strand *ending(
+	struct pft_strands *strands, struct pft_totals *totals, const struct pft_strand_call *call)
 {
-	struct pft_strand *strand = with_open(strands, slot);
+	struct pft_strand *strand = with_open(strands, call->slot);
 
 	if (strand == NULL) {
 		totals->dropped++;
-		return;
+		return NULL;
 	}
-	pft_calls_abandon(&strand->calls, ns, call_at(strand, slot) + 1);
-	end(&strand->calls, ns);
+	pft_calls_abandon(&strand->calls, call->ns, call_at(strand, call->slot) + 1);
 	move_to_front(strands, strand);
+	return strand;
 }
 
-void pft_strands_end(struct pft_strands *strands, struct pft_totals *totals, uint64_t ns, uint64_t slot)
+void pft_strands_end(
+	struct pft_strands *strands, struct pft_totals *totals, const struct pft_strand_call *call)
 {
-	leave(strands, totals, ns, slot, pft_calls_end);
+	struct pft_strand *strand = ending(strands, totals, call);
+
+	if (strand != NULL)
+		pft_calls_end(&strand->calls, call->ns, call->stack);
 }
 
 void pft_strands_end_unwound(
-	struct pft_strands *strands, struct pft_totals *totals, uint64_t ns, uint64_t slot)
+	struct pft_strands *strands, struct pft_totals *totals, const struct pft_strand_call *call)
 {
-	leave(strands, totals, ns, slot, pft_calls_end_unwound);
+	struct pft_strand *strand = ending(strands, totals, call);
+
+	if (strand != NULL)
+		pft_calls_end_unwound(&strand->calls, call->ns);
 }
 
 // ---- all of them ------------------------------------------------------------------------------------

@@ -33,15 +33,24 @@ struct pft_strand_owner {
 	struct pft_totals *totals;
 };
 
+// What a foreign record says of a call.
+struct pft_strand_call {
+	uint64_t ns;
+	uint64_t slot;
+	uint32_t id; // of a begin
+	uint32_t stack; // as for pft_calls_begin
+};
+
 // A begin at a slot that is open already says that the old call was abandoned, and all that it called. An
 // event for which there is no strand, and no memory for one, counts as dropped.
 void pft_strands_begin(struct pft_strands *strands, struct pft_strand_pool *pool,
-	const struct pft_strand_owner *owner, uint64_t ns, uint32_t id, uint64_t slot);
+	const struct pft_strand_owner *owner, const struct pft_strand_call *call);
 
 // Calls below the slot (which began later) were abandoned. An end that closes nothing counts as dropped.
-void pft_strands_end(struct pft_strands *strands, struct pft_totals *totals, uint64_t ns, uint64_t slot);
+void pft_strands_end(
+	struct pft_strands *strands, struct pft_totals *totals, const struct pft_strand_call *call);
 void pft_strands_end_unwound(
-	struct pft_strands *strands, struct pft_totals *totals, uint64_t ns, uint64_t slot);
+	struct pft_strands *strands, struct pft_totals *totals, const struct pft_strand_call *call);
 
 // For pft_calls_ripen, _settle of every strand.
 void pft_strands_ripen(struct pft_strands *strands, uint64_t ns);

@@ -113,6 +113,10 @@ struct pft_trace *pft_trace_open(
 	trace->sequences = (struct pft_sequences){
 		.packets = {.out = &trace->out, .scratch = &trace->scratch},
 		.names = {.session = session, .strings.memory = &trace->memory, .scratch = &trace->scratch},
+		.stacks = {.session = session,
+			.strings = &trace->sequences.names.strings,
+			.memory = &trace->memory,
+			.scratch = &trace->scratch},
 		.memory = &trace->memory,
 		.clocks = clocks,
 		.salt = trace->process_uuid,
@@ -344,20 +348,27 @@ static void begin_json(struct pft_track *track, uint64_t ns, uint32_t id)
 		NULL, 0);
 }
 
-void pft_trace_begin(struct pft_track *track, uint64_t ns, uint32_t id)
+static inline uint32_t callstack(struct pft_sequence *sequence, uint32_t stack)
+{
+	return __builtin_expect(stack != 0, 0) ? pft_sequence_callstack(sequence, stack) : 0;
+}
+
+void pft_trace_begin(struct pft_track *track, uint64_t ns, uint32_t id, uint32_t stack)
 {
 	struct pft_event event;
 	struct pft_iids iids;
 
 	if (track->depth++ >= PFT_DEPTH_MAX)
 		return;
-	// First the event, which starts the sequence's state if need be, then the name, which relies on it.
+	// First the event, which starts the sequence's state if need be, then name and stack, which rely on
+	// it.
 	event = pft_sequence_event(track->sequence, ns, track->event_uuid);
 	iids = pft_intern_find(&track->sequence->intern, id);
 	if (__builtin_expect(!iids.name, 0))
 		iids = pft_sequence_define(track->sequence, id);
 	event.name_iid = iids.name;
 	event.category_iid = iids.category;
+	event.callstack_iid = callstack(track->sequence, stack);
 	put_slice(track, PFT_SLICE_BEGIN, &event);
 	if (track->json)
 		begin_json(track, ns, id);
@@ -369,13 +380,14 @@ static inline bool leave(struct pft_track *track)
 	return track->depth && --track->depth < PFT_DEPTH_MAX;
 }
 
-void pft_trace_end(struct pft_track *track, uint64_t ns)
+void pft_trace_end(struct pft_track *track, uint64_t ns, uint32_t stack)
 {
 	struct pft_event event;
 
 	if (!leave(track))
 		return;
 	event = pft_sequence_event(track->sequence, ns, track->event_uuid);
+	event.callstack_iid = callstack(track->sequence, stack);
 	put_slice(track, PFT_SLICE_END, &event);
 	if (track->json)
 		pft_json_end(track->json, ns, NULL, 0);
@@ -408,7 +420,7 @@ void pft_trace_instant(struct pft_track *track, uint64_t ns, const char *name, c
 void pft_trace_gap(struct pft_track *track, uint64_t ns, uint64_t dropped)
 {
 	while (track->depth)
-		pft_trace_end(track, ns);
+		pft_trace_end(track, ns, 0);
 	pft_sequence_start(track->sequence, ns, dropped);
 	if (track->json && dropped)
 		pft_json_lost(track->json, ns, dropped);

@@ -56,9 +56,11 @@ void pft_trace_resume(struct pft_track *track, uint32_t depth);
 struct pft_track *pft_trace_fiber(struct pft_track *thread, const char *name);
 
 // A call of hook `id` (its name and category come from the session's hook table) begins or ends.
-// Depth is counted and capped at PFT_DEPTH_MAX here: deeper calls are counted, not written.
-void pft_trace_begin(struct pft_track *track, uint64_t ns, uint32_t id);
-void pft_trace_end(struct pft_track *track, uint64_t ns);
+// Depth is counted and capped at PFT_DEPTH_MAX here: deeper calls are counted, not written. `stack` is where
+// the call came from: the number of its caller's frame among the session's; 0: not known. Viewers show one at
+// the begin and one at the end.
+void pft_trace_begin(struct pft_track *track, uint64_t ns, uint32_t id, uint32_t stack);
+void pft_trace_end(struct pft_track *track, uint64_t ns, uint32_t stack);
 // As end, marked with the annotation `unwound` = true: left by longjmp, a throw or an abandoned stack.
 void pft_trace_end_unwound(struct pft_track *track, uint64_t ns);
 

@@ -96,7 +96,7 @@ static void write_foreign(struct pft_self *self, struct pft_frame *frame, uint32
 		head = pft_ring_claim(self);
 		position =
 			pft_ring_write(self, pft_head_position(head), pft_clock_ticks(), what | PFT_FOREIGN);
-		position = pft_ring_write_foreign(self, position, frame->slot);
+		position = pft_ring_write_detail(self, position, frame->slot, 0);
 	} while (!pft_ring_commit(self, head, position, pft_head_floor(head)));
 	self->entry->other_slots++;
 }

@@ -13,9 +13,9 @@
 
 #define SLOT ((uint32_t)sizeof(struct pft_record))
 
-// Kept free behind the end limit for what is more than one slot: a tail call (two records), a foreign end
-// (two slots), a gap or a wait before an event, and a hole before each.
-#define MARGIN (16 * SLOT)
+// Kept free behind the end limit for what is more than one slot: a tail call (three slots with a detail), a
+// foreign end (two), a gap or a wait before an event, and a hole before each.
+#define MARGIN (24 * SLOT)
 
 static struct pft_record *record_at(const struct pft_self *self, uint32_t position)
 {
@@ -33,13 +33,13 @@ uint32_t pft_ring_write(struct pft_self *self, uint32_t position, uint64_t ticks
 	return position + SLOT;
 }
 
-uint32_t pft_ring_write_foreign(struct pft_self *self, uint32_t position, uintptr_t slot)
+uint32_t pft_ring_write_detail(struct pft_self *self, uint32_t position, uintptr_t slot, uint32_t stack)
 {
-	struct pft_foreign *foreign = (struct pft_foreign *)record_at(self, position);
+	struct pft_detail *detail = (struct pft_detail *)record_at(self, position);
 
-	foreign->slot = slot;
-	foreign->reserved = 0;
-	__atomic_store_n(&foreign->at, position, __ATOMIC_RELEASE);
+	detail->slot = slot;
+	detail->stack = stack;
+	__atomic_store_n(&detail->at, position, __ATOMIC_RELEASE);
 	return position + SLOT;
 }
 

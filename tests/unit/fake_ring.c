@@ -69,6 +69,22 @@ void pft_fake_foreign_unwound(struct pft_fake_ring *ring, uint64_t ns, uint64_t 
 	put_foreign(ring, ns, PFT_UNWOUND, slot);
 }
 
+void pft_fake_came_from(struct pft_fake_ring *ring, uint32_t frame)
+{
+	uint32_t last = ring->head - (uint32_t)sizeof(struct pft_record);
+	struct pft_record *record = pft_session_record(ring->session, ring->index, last);
+	struct pft_record *before = pft_session_record(ring->session, ring->index, last - sizeof *record);
+
+	if (last != ring->thread->begin_at && before->what & PFT_FOREIGN) {
+		before->what |= PFT_STACK;
+		record->what = frame;
+		return;
+	}
+	record->what |= PFT_STACK;
+	put(ring, 0, frame);
+	ring->thread->other_slots++;
+}
+
 void pft_fake_exit(struct pft_fake_ring *ring, uint64_t ns)
 {
 	ring->thread->end_ticks = ring->session->start_ticks + ns;

@@ -31,6 +31,9 @@ void pft_fake_foreign_begin(struct pft_fake_ring *ring, uint64_t ns, uint32_t id
 void pft_fake_foreign_end(struct pft_fake_ring *ring, uint64_t ns, uint64_t slot);
 void pft_fake_foreign_unwound(struct pft_fake_ring *ring, uint64_t ns, uint64_t slot);
 
+// The event just recorded knows where it came from.
+void pft_fake_came_from(struct pft_fake_ring *ring, uint32_t frame);
+
 // The thread ends at `ns`.
 void pft_fake_exit(struct pft_fake_ring *ring, uint64_t ns);
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #define STRINGS_BYTES (1u << 20)
+#define FRAMES_MAX 4096
 
 static const char cmdline[] = "/opt/fake/program\0--first\0second argument";
 
@@ -31,6 +32,9 @@ static void lay_out(struct pft_session *plan)
 	place(&end, sizeof *plan);
 	plan->hooks_at = place(&end, PFT_HOOKS_MAX * sizeof(struct pft_session_hook));
 	plan->strings_at = place(&end, STRINGS_BYTES);
+	plan->mappings_at = place(&end, PFT_MAPPINGS_MAX * sizeof(struct pft_session_mapping));
+	plan->stack_heads_at = place(&end, PFT_STACK_HEADS * sizeof(uint32_t));
+	plan->frames_at = place(&end, FRAMES_MAX * sizeof(struct pft_session_frame));
 	plan->threads_at = place(&end, threads * sizeof(struct pft_session_thread));
 	plan->commit_at[0] = place(&end, plan->commit_bytes);
 	plan->commit_at[1] = place(&end, plan->commit_bytes);
@@ -49,6 +53,9 @@ static void describe(struct pft_session *plan)
 	plan->hooks = PFT_HOOK_FIRST;
 	plan->strings_used = 1;
 	plan->strings_bytes = STRINGS_BYTES;
+	plan->mappings = 1;
+	plan->frames = 1;
+	plan->frames_max = FRAMES_MAX;
 	plan->boot_ns = 1000000000;
 	plan->monotonic_ns = 900000000;
 	plan->real_ns = UINT64_C(1700000000000000000);
@@ -113,6 +120,22 @@ struct pft_session_thread *pft_fake_thread(
 		.begin_ticks = session->start_ticks};
 	snprintf(thread->name, sizeof thread->name, "%s", name ? name : "");
 	return thread;
+}
+
+uint32_t pft_fake_mapping(struct pft_session *session, const char *path, uint64_t start)
+{
+	struct pft_session_mapping *mapping = pft_session_mapping(session, session->mappings);
+
+	*mapping = (struct pft_session_mapping){
+		.start = start, .end = start + 4096, .bias = start, .path = add_string(session, path)};
+	return session->mappings++;
+}
+
+uint32_t pft_fake_frame(struct pft_session *session, uint32_t mapping, uint64_t address, uint32_t caller)
+{
+	*pft_session_frame(session, session->frames) = (struct pft_session_frame){
+		.code = address | (uint64_t)mapping << PFT_MAPPING_SHIFT, .caller = caller};
+	return session->frames++;
 }
 
 void pft_fake_free(struct pft_session *session)

@@ -20,6 +20,12 @@ uint32_t pft_fake_hook(struct pft_session *session, const char *object, const ch
 struct pft_session_thread *pft_fake_thread(
 	struct pft_session *session, uint32_t index, uint32_t tid, const char *name);
 
+// Adds an object that is mapped at `start`, for a page, as linked at 0. `path` must be given.
+uint32_t pft_fake_mapping(struct pft_session *session, const char *path, uint64_t start);
+
+// Adds a frame at `address` in that mapping, called by the frame `caller` (0: outermost); returns its number.
+uint32_t pft_fake_frame(struct pft_session *session, uint32_t mapping, uint64_t address, uint32_t caller);
+
 void pft_fake_free(struct pft_session *session);
 
 #endif

@@ -54,6 +54,41 @@ Test(records, reads_the_slot_that_belongs_to_a_record)
 	cr_assert_eq(recorded.depth, 3);
 }
 
+static void know_stack(uint32_t position, uint32_t frame)
+{
+	pft_session_record(session, 1, position)->what |= PFT_STACK;
+	pft_session_record(session, 1, position + SLOT)->what = frame;
+}
+
+Test(records, reads_where_a_call_came_from)
+{
+	uint32_t frame = pft_fake_frame(session, 1, 0x1000, 0);
+
+	pft_fake_foreign_begin(&ring, 5, hook, 0x7fff1234);
+	know_stack(64, frame);
+	cr_assert(reads(64));
+	cr_assert(recorded.foreign);
+	cr_assert_eq(recorded.slot, 0x7fff1234);
+	cr_assert_eq(recorded.stack, frame);
+	pft_session_record(session, 1, 64)->what &= ~PFT_FOREIGN;
+	cr_assert(reads(64));
+	cr_assert_not(recorded.foreign);
+	cr_assert_eq(recorded.stack, frame);
+	cr_assert_eq(recorded.bytes, 2 * SLOT);
+}
+
+Test(records, knows_no_stack_that_is_not_in_the_session)
+{
+	pft_fake_foreign_begin(&ring, 5, hook, 0x7fff1234);
+	know_stack(64, session->frames);
+	cr_assert(reads(64), "the call is one all the same");
+	cr_assert_eq(recorded.stack, 0);
+	session->frames = UINT32_MAX;
+	know_stack(64, session->frames_max);
+	cr_assert(reads(64));
+	cr_assert_eq(recorded.stack, 0);
+}
+
 Test(records, refuses_a_slot_of_another_lap)
 {
 	pft_fake_end(&ring, 5);

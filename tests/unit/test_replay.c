@@ -681,6 +681,65 @@ Test(replay, goes_on_counting_when_the_file_cannot_be_written)
 	close(full);
 }
 
+// ---- where calls came from --------------------------------------------------------------------------
+
+#define CALLSTACK "\"callstack\": [\"?\"]"
+
+static uint32_t some_frame(void)
+{
+	return pft_fake_frame(session, pft_fake_mapping(session, "/nowhere", 0x1000), 0x1010, 0);
+}
+
+static void check_came_from(void)
+{
+	const struct pft_reader_lines *lines = read_trace();
+
+	check(find(lines, "inner", 0), CALLSTACK);
+	cr_assert_eq(count(lines, "callstack"), 1);
+}
+
+Test(replay, tells_where_a_call_came_from)
+{
+	start();
+	pft_fake_begin(&ring, 10, outer);
+	pft_fake_begin(&ring, 20, inner);
+	pft_fake_came_from(&ring, some_frame());
+	pft_fake_end(&ring, 30);
+	pft_fake_end(&ring, 40);
+	finish(50);
+	check_totals(4, 0, 0);
+	check_came_from();
+}
+
+Test(replay, tells_where_a_call_came_from_that_was_held_back)
+{
+	session->min_duration_ns = 5;
+	start();
+	pft_fake_begin(&ring, 10, outer);
+	pft_fake_begin(&ring, 20, inner);
+	pft_fake_came_from(&ring, some_frame());
+	drain();
+	commit();
+	pft_fake_end(&ring, 30);
+	pft_fake_end(&ring, 40);
+	finish(50);
+	check_totals(4, 0, 0);
+	check_came_from();
+}
+
+Test(replay, tells_where_a_call_on_another_stack_came_from)
+{
+	start();
+	pft_fake_begin(&ring, 10, outer);
+	pft_fake_foreign_begin(&ring, 20, inner, 0x700000);
+	pft_fake_came_from(&ring, some_frame());
+	pft_fake_foreign_end(&ring, 30, 0x700000);
+	pft_fake_end(&ring, 40);
+	finish(50);
+	check_totals(4, 0, 0);
+	check_came_from();
+}
+
 // ---- foreign stacks ---------------------------------------------------------------------------------
 
 #define STACK_A UINT64_C(0x7f0000100000)

@@ -21,6 +21,8 @@ static size_t reference(uint8_t *to, enum pft_slice_type type, const struct pft_
 	message.name_iid = event->name_iid;
 	message.category_iids = &category;
 	message.n_category_iids = category != 0;
+	message.has_callstack_iid = event->callstack_iid != 0;
+	message.callstack_iid = event->callstack_iid;
 	message.has_track_uuid = event->track_uuid != 0;
 	message.track_uuid = event->track_uuid;
 	packet.track_event = &message;
@@ -64,6 +66,8 @@ Test(slices, are_the_bytes_that_protobuf_writes)
 			check(PFT_SLICE_BEGIN, event);
 			event.category_iid = ids[(i + 1) % 5];
 			check(PFT_SLICE_BEGIN, event);
+			event.callstack_iid = ids[(i + 2) % 5];
+			check(PFT_SLICE_BEGIN, event);
 		}
 }
 
@@ -84,6 +88,7 @@ Test(slices, fit_their_room_with_every_field_at_its_longest)
 		.sequence = UINT32_MAX,
 		.name_iid = UINT32_MAX,
 		.category_iid = UINT32_MAX,
+		.callstack_iid = UINT32_MAX,
 		.absolute = true};
 
 	check(PFT_SLICE_BEGIN, event);

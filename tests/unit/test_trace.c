@@ -61,8 +61,8 @@ static off_t file_size(void)
 
 static void call(struct pft_track *track, uint64_t begin_ns, uint64_t end_ns, uint32_t id)
 {
-	pft_trace_begin(track, begin_ns, id);
-	pft_trace_end(track, end_ns);
+	pft_trace_begin(track, begin_ns, id, 0);
+	pft_trace_end(track, end_ns, 0);
 }
 
 Test(trace, shows_a_call_on_its_thread_at_its_time)
@@ -98,11 +98,11 @@ Test(trace, nests_calls)
 	uint32_t other = pft_fake_hook(session, "libc.so.6", "read");
 	const struct pft_reader_lines *lines;
 
-	pft_trace_begin(thread, START, hook);
+	pft_trace_begin(thread, START, hook, 0);
 	call(thread, START + 1, START + 2, other);
 	call(thread, START + 2, START + 3, other);
 	cr_assert_eq(pft_trace_depth(thread), 1);
-	pft_trace_end(thread, START + 3);
+	pft_trace_end(thread, START + 3, 0);
 	cr_assert_eq(pft_trace_depth(thread), 0);
 	lines = close_and_read();
 	cr_assert_eq(lines->count, 3);
@@ -115,7 +115,7 @@ Test(trace, is_whole_after_every_flush)
 	const struct pft_reader_lines *lines;
 
 	for (uint64_t i = 0; i < 5; i++) {
-		pft_trace_begin(thread, START + i, hook);
+		pft_trace_begin(thread, START + i, hook, 0);
 		cr_assert_eq(pft_trace_flush(trace), 0);
 		lines = pft_reader_slices(fd);
 		cr_assert_eq(lines->count, i + 1);
@@ -128,7 +128,7 @@ Test(trace, leaves_open_slices_open_at_the_close)
 {
 	const struct pft_reader_lines *lines;
 
-	pft_trace_begin(thread, START, hook);
+	pft_trace_begin(thread, START, hook, 0);
 	lines = close_and_read();
 	cr_assert(pft_reader_says(lines, 0, "\"dur\": null"));
 }
@@ -139,10 +139,10 @@ Test(trace, caps_the_depth_and_still_pairs_begins_with_ends)
 	uint64_t ns = START;
 
 	for (int i = 0; i < PFT_DEPTH_MAX + 300; i++)
-		pft_trace_begin(thread, ns++, hook);
+		pft_trace_begin(thread, ns++, hook, 0);
 	cr_assert_eq(pft_trace_depth(thread), PFT_DEPTH_MAX);
 	for (int i = 0; i < PFT_DEPTH_MAX + 300; i++)
-		pft_trace_end(thread, ns++);
+		pft_trace_end(thread, ns++, 0);
 	cr_assert_eq(pft_trace_depth(thread), 0);
 	call(thread, ns, ns + 1, hook);
 	lines = close_and_read();
@@ -154,7 +154,7 @@ Test(trace, caps_the_depth_and_still_pairs_begins_with_ends)
 
 Test(trace, ignores_an_end_that_closes_nothing)
 {
-	pft_trace_end(thread, START);
+	pft_trace_end(thread, START, 0);
 	call(thread, START + 1, START + 2, hook);
 	pft_trace_end_unwound(thread, START + 3);
 	cr_assert_eq(close_and_read()->count, 1);
@@ -165,7 +165,7 @@ Test(trace, marks_what_was_unwound)
 	const struct pft_reader_lines *lines;
 
 	for (uint64_t i = 0; i < 2; i++) {
-		pft_trace_begin(thread, START + 10 * i, hook);
+		pft_trace_begin(thread, START + 10 * i, hook, 0);
 		pft_trace_end_unwound(thread, START + 10 * i + 5);
 	}
 	call(thread, START + 20, START + 21, hook);
@@ -203,10 +203,10 @@ Test(trace, keeps_threads_apart)
 	struct pft_track *other = pft_trace_thread(trace, 4322, "other");
 	const struct pft_reader_lines *lines;
 
-	pft_trace_begin(thread, START, hook);
-	pft_trace_begin(other, START + 1, hook);
-	pft_trace_end(thread, START + 2);
-	pft_trace_end(other, START + 3);
+	pft_trace_begin(thread, START, hook, 0);
+	pft_trace_begin(other, START + 1, hook, 0);
+	pft_trace_end(thread, START + 2, 0);
+	pft_trace_end(other, START + 3, 0);
 	lines = close_and_read();
 	cr_assert_eq(lines->count, 2);
 	cr_assert(pft_reader_says(lines, 0, "\"tid\": 4321"));
@@ -220,8 +220,8 @@ Test(trace, takes_events_of_fibers_whose_times_run_back)
 	const struct pft_reader_lines *lines;
 
 	call(thread, START + 100, START + 200, hook);
-	pft_trace_begin(fiber, START + 50, hook);
-	pft_trace_end(fiber, START + 250);
+	pft_trace_begin(fiber, START + 50, hook, 0);
+	pft_trace_end(fiber, START + 250, 0);
 	call(thread, START + 300, START + 400, hook);
 	lines = close_and_read();
 	cr_assert_eq(lines->count, 3);
@@ -238,16 +238,16 @@ Test(trace, takes_fibers_that_outlive_their_thread_s_track)
 	const struct pft_reader_lines *lines;
 	struct pft_track *next[2];
 
-	pft_trace_begin(fiber, START, hook);
+	pft_trace_begin(fiber, START, hook, 0);
 	pft_trace_retire(thread);
-	pft_trace_end(fiber, START + 3);
+	pft_trace_end(fiber, START + 3, 0);
 	pft_trace_retire(fiber);
 	next[0] = pft_trace_thread(trace, 4322, "next");
 	next[1] = pft_trace_thread(trace, 4323, "last");
-	pft_trace_begin(next[0], START + 5, hook);
-	pft_trace_begin(next[1], START + 6, hook);
-	pft_trace_end(next[0], START + 7);
-	pft_trace_end(next[1], START + 8);
+	pft_trace_begin(next[0], START + 5, hook, 0);
+	pft_trace_begin(next[1], START + 6, hook, 0);
+	pft_trace_end(next[0], START + 7, 0);
+	pft_trace_end(next[1], START + 8, 0);
 	lines = close_and_read();
 	cr_assert_eq(lines->count, 3);
 	cr_assert(pft_reader_says(lines, 0, "\"dur\": 3"));
@@ -259,13 +259,13 @@ Test(trace, closes_slices_at_a_gap_and_starts_anew)
 {
 	const struct pft_reader_lines *lines;
 
-	pft_trace_begin(thread, START, hook);
-	pft_trace_begin(thread, START + 1, hook);
+	pft_trace_begin(thread, START, hook, 0);
+	pft_trace_begin(thread, START + 1, hook, 0);
 	pft_trace_end_unwound(thread, START + 1);
-	pft_trace_begin(thread, START + 1, hook);
+	pft_trace_begin(thread, START + 1, hook, 0);
 	pft_trace_gap(thread, START + 10, 77);
 	cr_assert_eq(pft_trace_depth(thread), 0);
-	pft_trace_begin(thread, START + 20, hook);
+	pft_trace_begin(thread, START + 20, hook, 0);
 	pft_trace_end_unwound(thread, START + 30);
 	lines = close_and_read();
 	cr_assert_eq(lines->count, 4);
@@ -292,9 +292,9 @@ Test(trace, keeps_fibers_whole_over_a_gap_of_their_thread)
 	struct pft_track *fiber = pft_trace_fiber(thread, "coroutine");
 	const struct pft_reader_lines *lines;
 
-	pft_trace_begin(fiber, START, hook);
+	pft_trace_begin(fiber, START, hook, 0);
 	pft_trace_gap(thread, START + 10, 1);
-	pft_trace_end(fiber, START + 20);
+	pft_trace_end(fiber, START + 20, 0);
 	call(fiber, START + 21, START + 22, hook);
 	lines = close_and_read();
 	cr_assert(pft_reader_says(lines, 0, "\"dur\": 20"));
@@ -416,16 +416,16 @@ Test(trace, continues_a_file_for_recovery_on_the_same_tracks)
 	uint32_t sequences;
 	const struct pft_reader_lines *lines;
 
-	pft_trace_begin(thread, START, hook);
-	pft_trace_begin(thread, START + 1, hook);
+	pft_trace_begin(thread, START, hook, 0);
+	pft_trace_begin(thread, START + 1, hook, 0);
 	sequences = pft_trace_sequences(trace);
 	cr_assert_eq(pft_trace_close(trace, no_totals), 0);
 	trace = pft_trace_open(session, fd, start_clocks, sequences);
 	thread = pft_trace_thread(trace, 4321, "worker");
 	pft_trace_resume(thread, 2);
-	pft_trace_end(thread, START + 5);
+	pft_trace_end(thread, START + 5, 0);
 	call(thread, START + 6, START + 7, hook);
-	pft_trace_end(thread, START + 9);
+	pft_trace_end(thread, START + 9, 0);
 	lines = close_and_read();
 	cr_assert_eq(lines->count, 3);
 	cr_assert(pft_reader_says(lines, 0, "\"dur\": 9"));

@@ -58,16 +58,16 @@ static void say_everything(void)
 	struct pft_track *fiber;
 
 	pft_trace_instant(thread, START, "thread begin", "thread");
-	pft_trace_begin(thread, START + 1, hook);
-	pft_trace_begin(thread, START + 1, hook);
-	pft_trace_end(thread, START + 2);
+	pft_trace_begin(thread, START + 1, hook, 0);
+	pft_trace_begin(thread, START + 1, hook, 0);
+	pft_trace_end(thread, START + 2, 0);
 	fiber = pft_trace_fiber(thread, "coroutine 1");
-	pft_trace_begin(fiber, START + 2, hook);
+	pft_trace_begin(fiber, START + 2, hook, 0);
 	pft_trace_end_unwound(thread, START + 3);
-	pft_trace_end(fiber, START + 4);
-	pft_trace_begin(thread, START + 5, hook);
+	pft_trace_end(fiber, START + 4, 0);
+	pft_trace_begin(thread, START + 5, hook, 0);
 	pft_trace_gap(thread, START + 6, 77);
-	pft_trace_begin(thread, START + 7, hook);
+	pft_trace_begin(thread, START + 7, hook, 0);
 }
 
 static void is_everything(void)
@@ -114,12 +114,12 @@ Test(trace_json, stands_alone)
 Test(trace_json, is_whole_at_totals_and_goes_on)
 {
 	start_with(packets_fd);
-	pft_trace_begin(thread, START + 1, hook);
+	pft_trace_begin(thread, START + 1, hook, 0);
 	pft_trace_totals(trace, totals);
 	cr_assert_eq(pft_trace_flush(trace), 0);
 	cr_assert(json_holds("otherData"));
 	cr_assert(pft_reader_says(pft_reader_chrome(json_fd), 0, "\"ph\": \"B\""));
-	pft_trace_end(thread, START + 9);
+	pft_trace_end(thread, START + 9, 0);
 	cr_assert_eq(pft_trace_flush(trace), 0);
 	cr_assert(!json_holds("otherData"));
 	cr_assert(pft_reader_says(pft_reader_chrome(json_fd), 0, "\"dur\": 8"));
@@ -128,11 +128,11 @@ Test(trace_json, is_whole_at_totals_and_goes_on)
 Test(trace_json, shows_no_slice_that_the_packets_do_not_show)
 {
 	start_with(packets_fd);
-	pft_trace_end(thread, START);
+	pft_trace_end(thread, START, 0);
 	for (uint64_t i = 0; i < PFT_DEPTH_MAX + 10; i++)
-		pft_trace_begin(thread, START + i, hook);
+		pft_trace_begin(thread, START + i, hook, 0);
 	for (uint64_t i = 0; i < PFT_DEPTH_MAX + 10; i++)
-		pft_trace_end(thread, START + 1000 + i);
+		pft_trace_end(thread, START + 1000 + i, 0);
 	cr_assert_eq(pft_trace_close(trace, totals), 0);
 	cr_assert_eq(pft_reader_chrome(json_fd)->count, PFT_DEPTH_MAX);
 }
