@@ -15,6 +15,7 @@ import sys
 import tempfile
 import traceback
 
+import bounded
 import trace as reader
 
 ROOT = os.getcwd()
@@ -23,7 +24,6 @@ PROGRAMS = os.path.join(BUILD, "tests", "programs")
 SHIM = os.path.join(BUILD, "libpftshim.so")
 CHECKER = os.environ.get("PFT_CHECK_TRACE", os.path.join(ROOT, "..", "shared", "tools", "check_trace.py"))
 CHECKER_LIMIT = 4 << 20  # it reads about 100,000 events a second
-TIMEOUT_S = 180
 
 tests = []       # (sentence, function)
 slow_tests = []  # likewise: what tests do, as often as it takes to meet a rare fault
@@ -96,12 +96,7 @@ def run(argv, preload=(), env=None, stdin=b"", cwd=None):
         environment["LD_PRELOAD"] = ":".join(preload)
     process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                env=environment, cwd=cwd, start_new_session=True)
-    try:
-        stdout, stderr = process.communicate(stdin, timeout=TIMEOUT_S)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        raise AssertionError("%s did not end within %d s" % (" ".join(argv), TIMEOUT_S)) from None
+    stdout, stderr = bounded.communicate(process, stdin, environment.get("PFT_TRACE_DIR"))
     return Outcome(stdout, stderr, process.returncode, directory)
 
 
