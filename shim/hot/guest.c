@@ -11,6 +11,7 @@
 #include "encoder/session.h"
 #include "shim/hot/clock.h"
 #include "shim/hot/self.h"
+#include "shim/hot/signals.h"
 
 #include "shim/hot/hot.h"
 
@@ -22,6 +23,8 @@
 #define BLOCK_BYTES 8192
 
 #define START_NS UINT64_C(1000000000)
+
+#define TRAP_FLAG 0x100u // of the processor's flags: a trap after each instruction
 
 #define EVERYTHING (GUARD_BYTES + STACK_BYTES + TLS_BYTES + BLOCK_BYTES)
 
@@ -97,22 +100,42 @@ static void enter(void)
 	__atomic_store_n(&life, AWAY, __ATOMIC_RELEASE);
 }
 
-static long start(void)
+// It must never be the thread that a signal of the program is delivered to, and inherits the mask: all of
+// them, those of the processor too. It inherits the trap flag as well, and with SIGTRAP blocked that kills.
+static long clone_thread(void)
 {
 	// What pthread_create passes: emulators know no other threads.
-	const unsigned long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
-				    CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
+	const unsigned long clone_flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
+					  CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID |
+					  CLONE_CHILD_CLEARTID;
+	const unsigned long long cpu_flags = __builtin_ia32_readeflags_u64();
 	const uint64_t all = ~UINT64_C(0);
-	uint64_t mask;
+	uint64_t mask = 0;
+	long result;
+
+	__builtin_ia32_writeeflags_u64(cpu_flags & ~TRAP_FLAG);
+	pft_sys4(SYS_rt_sigprocmask, SIG_BLOCK, &all, &mask, sizeof(mask));
+	result = pft_guest_clone(
+		clone_flags, memory + GUARD_BYTES + STACK_BYTES, &thread, make_block(), enter);
+	pft_signals_release(mask);
+	__builtin_ia32_writeeflags_u64(cpu_flags);
+	return result;
+}
+
+static bool move_life(uint32_t from, uint32_t to)
+{
+	return __atomic_compare_exchange_n(&life, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+static void start(void)
+{
 	long result = map_memory();
 
+	if (result == 0)
+		result = clone_thread();
 	if (result < 0)
-		return result;
-	// It must never be the thread that a signal of the program is delivered to; it inherits this mask.
-	pft_sys4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &mask, sizeof(mask));
-	result = pft_guest_clone(flags, memory + GUARD_BYTES + STACK_BYTES, &thread, make_block(), enter);
-	pft_sys4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &mask, NULL, sizeof(mask));
-	return result;
+		start_error = (int)result;
+	move_life(STARTING, result < 0 ? AWAY : RUNNING); // unless it has ended already
 }
 
 void pft_guest_prepare(void (*run)(void))
@@ -123,24 +146,19 @@ void pft_guest_prepare(void (*run)(void))
 	pft_guest_allow();
 }
 
-static bool move_life(uint32_t from, uint32_t to)
-{
-	return __atomic_compare_exchange_n(&life, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
-}
-
 void pft_guest_want(void)
 {
-	long result;
+	uint64_t signals;
 
 	if (__atomic_load_n(&life, __ATOMIC_RELAXED) != IDLE)
 		return;
 	// A child of vfork runs in its parent's memory: a thread of the child's would not outlive it.
-	if (pft_session->pid != (uint32_t)pft_sys_getpid() || !move_life(IDLE, STARTING))
+	if (pft_session->pid != (uint32_t)pft_sys_getpid())
 		return;
-	result = start();
-	if (result < 0)
-		start_error = (int)result;
-	move_life(STARTING, result < 0 ? AWAY : RUNNING);
+	signals = pft_signals_hold();
+	if (move_life(IDLE, STARTING))
+		start();
+	pft_signals_release(signals);
 }
 
 int pft_guest_error(void)
@@ -167,7 +185,8 @@ bool pft_guest_join(uint64_t ns)
 	return true;
 }
 
-// Somebody may be about to start it. Not for ever: a handler may have come between, and we are in it.
+// Another thread may be about to start it. Not for ever: it may be our own, stopped by a handler that cannot
+// be held.
 static void await_start(void)
 {
 	uint64_t start_ns = pft_clock_ns(CLOCK_MONOTONIC);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Seats: taking, sitting down, getting up. Hot context (a thread attaches at its first event, wherever that
-// is), and app context for threads that pthread_create announces. The one rule: between any two stores here a
-// handler may come by; it finds a block that admits nothing until the block is whole.
+// is), and app context for threads that pthread_create announces. The one rule: a thread has one seat. So
+// signals are held while it sits down, and a handler that cannot be held finds a block that admits nothing.
 #include "shim/hot/self.h"
 
 #include <cpuid.h>
@@ -14,6 +14,7 @@
 #include "shim/hot/guest.h"
 #include "shim/hot/pages.h"
 #include "shim/hot/ring.h"
+#include "shim/hot/signals.h"
 
 #include "shim/hot/hot.h"
 
@@ -71,12 +72,18 @@ static bool start_child(void)
 {
 	static char stack[65536] __attribute__((aligned(64)));
 	static char registers[4096] __attribute__((aligned(64)));
-	bool started;
+	bool started = false;
+	uint64_t signals;
 
-	if (!pft_forked || is_over || !move_recording(PFT_RECORDING_NONE, PFT_RECORDING_STARTING))
+	if (!pft_forked || is_over)
 		return false;
-	started = pft_aside(pft_forked, stack + sizeof(stack), registers, has_xsave()) && renew_seats();
-	move_recording(PFT_RECORDING_STARTING, started ? PFT_RECORDING_ON : PFT_RECORDING_STOPPED);
+	signals = pft_signals_hold();
+	if (move_recording(PFT_RECORDING_NONE, PFT_RECORDING_STARTING)) {
+		started =
+			pft_aside(pft_forked, stack + sizeof(stack), registers, has_xsave()) && renew_seats();
+		move_recording(PFT_RECORDING_STARTING, started ? PFT_RECORDING_ON : PFT_RECORDING_STOPPED);
+	}
+	pft_signals_release(signals);
 	return started;
 }
 
@@ -275,7 +282,7 @@ static void fill_entry(struct pft_self *self, uint32_t position)
 	entry->begin_ticks = pft_clock_ticks();
 }
 
-void pft_self_begin(struct pft_self *self, uintptr_t stack_high)
+static void sit_down(struct pft_self *self, uintptr_t stack_high)
 {
 	struct pft_seat *seat = pft_self_seat(self);
 
@@ -297,6 +304,17 @@ void pft_self_begin(struct pft_self *self, uintptr_t stack_high)
 	self->alive = true;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	pft_self = self;
+}
+
+void pft_self_begin(struct pft_self *self, uintptr_t stack_high)
+{
+	uint64_t signals = pft_signals_hold();
+
+	if (pft_self == &nobody)
+		sit_down(self, stack_high);
+	else
+		pft_self_give_back(self);
+	pft_signals_release(signals);
 }
 
 void pft_self_end(void)
@@ -339,11 +357,11 @@ static struct pft_self *attach(void)
 	const size_t usual_stack = 8u << 20;
 	struct pft_self *self = NULL;
 
-	pft_self = &gone; // for handlers that come by meanwhile
+	pft_self = &gone; // for handlers that cannot be held
 	if (!is_refused())
 		self = pft_self_take(usual_stack);
 	if (self) {
-		pft_self_begin(self, stack_high_guess());
+		sit_down(self, stack_high_guess());
 		return self;
 	}
 	if (!is_refused())
@@ -363,7 +381,21 @@ static struct pft_self *reattach(struct pft_self *self)
 	if (!has_entry(seat->index) || !make_ring(seat))
 		return NULL;
 	pft_session_thread(pft_session, seat->index)->state = PFT_THREAD_TAKEN;
-	pft_self_begin(self, seat->stack_high);
+	sit_down(self, seat->stack_high);
+	return self;
+}
+
+// Looks who it is once signals are held: a handler may have been first.
+static struct pft_self *seat_thread(void)
+{
+	uint64_t signals = pft_signals_hold();
+	struct pft_self *self = pft_self;
+
+	if (self == &nobody)
+		self = attach();
+	else if (!self->alive)
+		self = self == &gone ? NULL : reattach(self);
+	pft_signals_release(signals);
 	return self;
 }
 
@@ -373,10 +405,8 @@ struct pft_self *pft_self_get(void)
 
 	if (self == &gone || !pft_recording_is_on())
 		return NULL;
-	if (self == &nobody)
-		self = attach();
-	else if (!self->alive)
-		self = reattach(self);
+	if (!self->alive)
+		self = seat_thread();
 	if (self)
 		pft_guest_want();
 	return self;

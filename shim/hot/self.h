@@ -122,7 +122,8 @@ struct pft_self *pft_self_get(void);
 struct pft_self *pft_self_take(size_t stack_bytes);
 void pft_self_give_back(struct pft_self *self);
 
-// The calling thread sits down: from here on it records. `stack_high` is above every slot of its stack.
+// The calling thread sits down: from here on it records. `stack_high` is above every slot of its stack. When
+// a signal handler on this thread has recorded before, it has a seat, and this one is given back.
 void pft_self_begin(struct pft_self *self, uintptr_t stack_high);
 
 // The calling thread records no more.

@@ -45,6 +45,12 @@ __attribute__((noinline)) static void run_inside(void)
 	inside = false;
 }
 
+// Whether a signal of the program would come here. The handler's own is of those that cannot be held.
+static bool is_held(const ucontext_t *context)
+{
+	return sigismember(&context->uc_sigmask, SIGUSR1);
+}
+
 static void handle(void (*handler)(int, siginfo_t *, void *))
 {
 	struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_NODEFER};
@@ -70,7 +76,7 @@ static void learn(int signal, siginfo_t *about, void *context)
 	(void)signal;
 	(void)about;
 	if (!inside || address < (uintptr_t)__executable_start || address >= (uintptr_t)etext ||
-		count == STEPS_MAX)
+		is_held(context) || count == STEPS_MAX)
 		return;
 	steps[count].before = times_met(address);
 	steps[count++].address = address;
@@ -118,8 +124,8 @@ static void stopped(int signal, siginfo_t *about, void *context)
 	}
 	stop_clear();
 	registers[REG_RIP] = (greg_t)stop.address;
-	if (stop.passes) {
-		stop.passes--;
+	if (is_held(context) || stop.passes) {
+		stop.passes -= !is_held(context);
 		stop.passing = true;
 		registers[REG_EFL] |= TRAP_FLAG;
 		return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Interrupts code between any two instructions, as a signal may. Called by unit tests, one thread at a time.
-// Only instructions of the test program itself count, those of its libraries are passed over.
+// Only instructions of the test program itself count, those of its libraries are passed over, and so are
+// those that run while SIGUSR1 is blocked.
 #ifndef PFT_TESTS_STEPPED_H
 #define PFT_TESTS_STEPPED_H
 

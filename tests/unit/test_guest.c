@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@
 #include "encoder/base/sys_x86_64.h"
 #include "shim/hot/clock.h"
 #include "tests/unit/seated.h"
+#include "tests/unit/stepped.h"
 
 #define LONG_NS UINT64_C(10000000000)
 #define SHORT_NS UINT64_C(50000000)
@@ -185,6 +187,33 @@ Test(guest, that_cannot_be_started_says_why_and_is_not_tried_again)
 	pft_guest_want();
 	cr_assert(pft_guest_join(LONG_NS));
 	cr_assert_eq(guest.runs, 1);
+}
+
+static sigjmp_buf before_it;
+
+static void leave(void)
+{
+	siglongjmp(before_it, 1);
+}
+
+// A handler that leaves in the middle of the start would leave a guest that never runs.
+Test(guest, runs_though_a_handler_leaves_anywhere_before)
+{
+	unsigned steps;
+
+	prepare(look_around);
+	steps = stepped_all(pft_guest_want, NULL);
+	cr_assert_gt(steps, 20);
+	for (volatile unsigned at = 0; at < steps; at++) {
+		cr_assert(pft_guest_join(LONG_NS));
+		pft_guest_prepare(look_around);
+		guest.runs = 0;
+		if (!sigsetjmp(before_it, 1))
+			stepped_at(at, pft_guest_want, leave);
+		pft_guest_want();
+		cr_assert(pft_guest_join(LONG_NS));
+		cr_assert_eq(guest.runs, 1, "at %u", at);
+	}
 }
 
 // ---- a child's ---------------------------------------------------------------------------------------

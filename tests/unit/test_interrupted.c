@@ -26,6 +26,11 @@ static void nothing(void)
 {
 }
 
+static struct pft_session_thread *entry_of(uint32_t index)
+{
+	return pft_session_thread(pft_session, index);
+}
+
 static void make_hooks(void)
 {
 	interrupted = seated_hook(nothing);
@@ -130,14 +135,15 @@ static bool is_left_call(const char *events)
 	       !strcmp(events, "+a -a +c -c ");
 }
 
-static void leave_everywhere(void)
+static void leave_everywhere(void (*prepare)(void))
 {
-	const unsigned steps = learn(nothing, call_interrupted);
+	const unsigned steps = learn(prepare, call_interrupted);
 
 	for (volatile unsigned at = 0; at < steps; at++) {
 		const char *events;
 
 		seated_drain();
+		prepare();
 		if (!sigsetjmp(before_it, 1) && !stepped_at(at, call_interrupted, call_handled_and_leave))
 			handled();
 		afterwards();
@@ -255,13 +261,96 @@ Test(interrupted, call_on_a_foreign_stack_is_preempted_by_one_that_returns)
 Test(interrupted, call_may_be_left)
 {
 	start(PFT_CLOCK_TSC);
-	leave_everywhere();
+	leave_everywhere(nothing);
 }
 
 Test(interrupted, call_on_the_slow_path_may_be_left)
 {
 	start(PFT_CLOCK_MONOTONIC);
-	leave_everywhere();
+	leave_everywhere(nothing);
+}
+
+// ---- the first event --------------------------------------------------------------------------------
+
+// The thread has no seat, and the one that it had is free.
+static void get_up(void)
+{
+	pft_self_end();
+	entry_of(0)->state = PFT_THREAD_FREE;
+}
+
+// A thread whose first event the handler's may be. On its native stack, of which it must find the bounds
+// itself.
+static void *interrupt_first_event(void *unused)
+{
+	call_interrupted();
+	interrupt_everywhere(get_up, call_interrupted, "+a -a ");
+	return unused;
+}
+
+static void *leave_first_event(void *unused)
+{
+	call_interrupted();
+	leave_everywhere(get_up);
+	return unused;
+}
+
+static void first_event(void *(*run)(void *))
+{
+	seated_session(PFT_CLOCK_TSC, 1u << 16);
+	make_hooks();
+	pthread_join(unannounced_create(run, NULL), NULL);
+	cr_assert_null(seated_at(1), "the thread has taken two seats");
+}
+
+Test(interrupted, first_event_seats_the_thread_once)
+{
+	first_event(interrupt_first_event);
+}
+
+Test(interrupted, first_event_may_be_left)
+{
+	first_event(leave_first_event);
+}
+
+static struct pft_self *announced;
+
+static void sit_down(void)
+{
+	pft_self_begin(announced, seated_stack_high());
+}
+
+static unsigned live_seats(void)
+{
+	unsigned live = 0;
+
+	for (uint32_t index = 0; index < 2; index++)
+		live += entry_of(index)->state == PFT_THREAD_LIVE;
+	return live;
+}
+
+static void announce(void)
+{
+	pft_self_end();
+	entry_of(0)->state = entry_of(1)->state = PFT_THREAD_FREE;
+	announced = pft_self_take(PFT_PAGE);
+}
+
+Test(interrupted, announced_thread_is_seated_once)
+{
+	unsigned steps;
+
+	start(PFT_CLOCK_TSC);
+	steps = learn(announce, sit_down);
+	for (unsigned at = 0; at < steps; at++) {
+		bool visited;
+
+		announce();
+		visited = stepped_at(at, sit_down, call_handled);
+		cr_assert_eq(live_seats(), 1, "at %u", at);
+		if (visited)
+			cr_assert_str_eq(without_handled(seated_events()), "", "at %u", at);
+	}
 }
 
 // ---- a storm ----------------------------------------------------------------------------------------
