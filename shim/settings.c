@@ -10,6 +10,7 @@
 #include "encoder/base/sys_x86_64.h"
 #include "encoder/base/text.h"
 #include "shim/log.h"
+#include "shim/programs.h"
 #include "shim/user.h"
 
 #define BUFFER_MIN (UINT64_C(16) << 10)
@@ -210,8 +211,17 @@ static bool process_name_parse(struct pft_settings *settings, const char *value)
 	return true;
 }
 
+static bool processes_parse(struct pft_settings *settings, const char *value)
+{
+	settings->processes = value;
+	return pft_programs_valid(value);
+}
+
 static const struct setting mode_setting = {
 	"PFT_MODE", "PERFETTO_TRACE_MODE", "off, false, 0, none; user, true, 1; dev, all, debug", mode_parse};
+
+static const struct setting processes_setting = {
+	"PFT_PROCESSES", NULL, "globs of program names by comma; - excludes", processes_parse};
 
 static const struct setting other_settings[] = {
 	{"PFT_FUNCS", NULL, "selectors", functions_parse},
@@ -316,13 +326,28 @@ static int directory_settle(struct pft_settings *settings, struct pft_arena *are
 	return -EINVAL;
 }
 
-int pft_settings_read(struct pft_settings *settings, char *const *environment, struct pft_arena *arena)
+// What decides whether there is anything to do.
+static int mode_settle(struct pft_settings *settings, char *const *environment, const char *program)
+{
+	if (setting_read(&mode_setting, settings, environment) != 0)
+		return -EINVAL;
+	if (settings->mode == PFT_MODE_OFF)
+		return 0;
+	if (setting_read(&processes_setting, settings, environment) != 0)
+		return -EINVAL;
+	if (settings->processes && !pft_programs_select(settings->processes, program))
+		settings->mode = PFT_MODE_OFF;
+	return 0;
+}
+
+int pft_settings_read(struct pft_settings *settings, char *const *environment, const char *program,
+	struct pft_arena *arena)
 {
 	*settings = (struct pft_settings){.mode = PFT_MODE_USER,
 		.overflow = PFT_OVERFLOW_WAIT,
 		.clock = PFT_CLOCK_TSC,
 		.buffer_bytes = BUFFER_DEFAULT};
-	if (setting_read(&mode_setting, settings, environment) != 0)
+	if (mode_settle(settings, environment, program) != 0)
 		return -EINVAL;
 	if (settings->mode == PFT_MODE_OFF)
 		return 0;

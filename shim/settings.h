@@ -11,13 +11,14 @@
 #include "encoder/session.h"
 
 struct pft_settings {
-	enum pft_mode mode;
+	enum pft_mode mode; // off as well in a program that PFT_PROCESSES does not select
 	enum pft_overflow overflow;
 	enum pft_clock clock; // what PFT_CLOCK allows; PFT_CLOCK_TSC means: if it is invariant
 	const char *functions; // PFT_FUNCS, or NULL
 	const char *directory; // PFT_TRACE_DIR, MONARCH_TRACE_DIR or the default; absolute
 	const char *execution; // PFT_EXECUTION_ID, or NULL: we are the first of the tree
 	const char *process_name; // PFT_PROCESS_NAME, or NULL
+	const char *processes; // PFT_PROCESSES, or NULL
 	uint64_t buffer_bytes; // of one thread's ring, a power of two
 	uint64_t min_duration_ns; // 0: none
 	uint64_t max_depth; // 0: none
@@ -26,8 +27,10 @@ struct pft_settings {
 
 // Fills `settings` from `environment` (NULL-terminated). Texts point into the environment or the arena.
 // 0, or -EINVAL after one line on stderr that names the variable, the value and what is accepted.
-// An empty variable counts as unset. PFT_MODE=off is decided first, without looking at the rest.
-int pft_settings_read(struct pft_settings *settings, char *const *environment, struct pft_arena *arena);
+// An empty variable counts as unset. Mode off is decided first, without looking at the rest; `program` is the
+// name that PFT_PROCESSES selects by.
+int pft_settings_read(struct pft_settings *settings, char *const *environment, const char *program,
+	struct pft_arena *arena);
 
 // The value of `name` in `environment`, or NULL.
 const char *pft_environment_get(char *const *environment, const char *name);

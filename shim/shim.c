@@ -209,7 +209,8 @@ static int start_recording(char *const *environment)
 	struct pft_arena arena = PFT_ARENA_EMPTY;
 	int error;
 
-	if (pft_settings_read(&settings, environment, &startup_arena) < 0 || settings.mode == PFT_MODE_OFF)
+	if (pft_settings_read(&settings, environment, program, &startup_arena) < 0 ||
+		settings.mode == PFT_MODE_OFF)
 		return -ECANCELED;
 	pft_log_set_verbose(settings.verbose);
 	error = start_session(environment, &arena);

@@ -188,7 +188,7 @@ variables() { "$pft" run --mode off "$@" -- env | grep -E '^(PFT_|LD_PRELOAD)' |
 
 sets_variables() {
     equals "$(variables --dir /tmp/x --id night --name worker --buffer=64K --overflow drop --format pftrace \
-        --min-duration 10us --max-depth=5 --funcs 'a*,-b' --verbose)" "LD_PRELOAD=$PFT_LIBRARY
+        --min-duration 10us --max-depth=5 --funcs 'a*,-b' --processes 'git,-s*' --verbose)" "LD_PRELOAD=$PFT_LIBRARY
 PFT_BUFFER=64K
 PFT_EXECUTION_ID=night
 PFT_FORMAT=pftrace
@@ -197,6 +197,7 @@ PFT_MAX_DEPTH=5
 PFT_MIN_DURATION=10us
 PFT_MODE=off
 PFT_OVERFLOW=drop
+PFT_PROCESSES=git,-s*
 PFT_PROCESS_NAME=worker
 PFT_TRACE_DIR=/tmp/x
 PFT_VERBOSE=1"

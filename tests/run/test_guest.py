@@ -86,6 +86,7 @@ WRONG = {
     "PFT_MAX_DEPTH": "501",
     "PFT_CLOCK": "sundial",
     "PFT_FORMAT": "papyrus",
+    "PFT_PROCESSES": "cal[",
     "PFT_TRACE_DIR": "/proc/version",
 }
 

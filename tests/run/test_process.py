@@ -88,3 +88,20 @@ def other_programs_are_started_in_every_way():
     done = same(["spawn"], funcs=ALL)
     total = sum((t.counts() for t in done.traces()), collections.Counter())
     assert total["leaf"] == 4 and total["outer"] == 1, total
+
+
+def programs_of(done):
+    return {t.process()["process"] for t in done.traces()}
+
+
+@test
+def programs_of_a_tree_are_selected_by_name():
+    assert programs_of(same(["spawn"], funcs=ALL)) == {"spawn", "sh", "exe"}
+    assert programs_of(same(["spawn"], funcs=ALL, processes="s*,-spawn")) == {"sh"}
+    assert programs_of(same(["spawn"], funcs=ALL, processes="-sh")) == {"spawn", "exe"}
+
+
+@test
+def a_program_that_is_not_selected_leaves_no_mark():
+    done = same(["quiet"], funcs=ALL, mode="dev", processes="-quiet")
+    assert not os.listdir(done.directory), os.listdir(done.directory)

@@ -20,7 +20,7 @@ static int read_two(const char *first, const char *second)
 {
 	char *environment[] = {(char *)first, (char *)second, NULL};
 
-	return pft_settings_read(&settings, environment, &arena);
+	return pft_settings_read(&settings, environment, "make", &arena);
 }
 
 static int read_one(const char *assignment)
@@ -47,7 +47,7 @@ Test(settings, has_the_documented_defaults)
 	char directory[512];
 	struct passwd *user = getpwuid(geteuid());
 
-	cr_assert_eq(pft_settings_read(&settings, environment, &arena), 0);
+	cr_assert_eq(pft_settings_read(&settings, environment, "make", &arena), 0);
 	cr_assert_eq(settings.mode, PFT_MODE_USER);
 	cr_assert_eq(settings.overflow, PFT_OVERFLOW_WAIT);
 	cr_assert_eq(settings.clock, PFT_CLOCK_TSC);
@@ -111,6 +111,18 @@ Test(settings, looks_at_nothing_else_when_off)
 	captured_start();
 	cr_expect_eq(read_two("PFT_BUFFER=nonsense", "PFT_MODE=off"), 0);
 	cr_assert_str_empty(captured_stop());
+}
+
+Test(settings, is_off_in_a_program_that_is_not_selected)
+{
+	cr_assert_eq(read_two("PFT_PROCESSES=cc1*", "PFT_MODE=dev"), 0);
+	cr_assert_eq(settings.mode, PFT_MODE_OFF);
+	cr_assert_eq(read_two("PFT_PROCESSES=m*", "PFT_MODE=dev"), 0);
+	cr_assert_eq(settings.mode, PFT_MODE_DEV);
+	captured_start();
+	cr_expect_eq(read_two("PFT_PROCESSES=cc1*", "PFT_BUFFER=nonsense"), 0);
+	cr_assert_str_empty(captured_stop());
+	cr_assert_not_null(strstr(refusal_of("PFT_PROCESSES=[m"), "accepted: globs"));
 }
 
 Test(settings, names_the_variable_the_value_and_what_is_accepted)
