@@ -68,7 +68,7 @@ static void end_line(const struct pft_json_track *track, struct pft_text *line)
 
 // Name, category and args of an event in `room` of TEXT_MAX bytes; the args' brace is left open.
 static struct pft_text build(
-	char *room, const char *name, const char *category, const struct pft_json_arg *args, size_t count)
+	char *room, const char *name, const char *category, const struct pft_arg *args, size_t count)
 {
 	struct pft_text text = pft_text_in(room, TEXT_MAX);
 
@@ -163,11 +163,9 @@ struct pft_json_track *pft_json_thread(struct pft_json *json, uint32_t pid, uint
 	return track;
 }
 
-struct pft_json_track *pft_json_fiber(const struct pft_json_track *thread)
+struct pft_json_track *pft_json_fiber(struct pft_json *json, uint32_t pid)
 {
-	struct pft_json *json = thread->json;
-
-	return pft_json_thread(json, thread->ids.pid, FIBER_TID_FIRST + json->fibers++);
+	return pft_json_thread(json, pid, FIBER_TID_FIRST + json->fibers++);
 }
 
 // ---- slices -----------------------------------------------------------------------------------------
@@ -206,7 +204,7 @@ static struct entry *push(struct pft_json_track *track)
 }
 
 void pft_json_begin(struct pft_json_track *track, uint64_t ns, const char *name, const char *category,
-	const struct pft_json_arg *args, size_t count)
+	const struct pft_arg *args, size_t count)
 {
 	struct pft_text text = build(track->json->text, name, category, args, count);
 	struct entry *entry = track->missing ? NULL : push(track);
@@ -272,7 +270,7 @@ static bool is_held(const struct pft_json_track *track, const struct entry *entr
 }
 
 static void keep_args(
-	struct pft_json_track *track, struct entry *entry, const struct pft_json_arg *args, size_t count)
+	struct pft_json_track *track, struct entry *entry, const struct pft_arg *args, size_t count)
 {
 	struct pft_text text = pft_text_in(track->json->text, TEXT_MAX);
 
@@ -282,7 +280,7 @@ static void keep_args(
 		entry->more_size = (uint32_t)text.used;
 }
 
-void pft_json_end(struct pft_json_track *track, uint64_t ns, const struct pft_json_arg *args, size_t count)
+void pft_json_end(struct pft_json_track *track, uint64_t ns, const struct pft_arg *args, size_t count)
 {
 	uint32_t index = track->open;
 	struct entry *entry;
@@ -316,7 +314,7 @@ void pft_json_retire(struct pft_json_track *track)
 // ---- other events -----------------------------------------------------------------------------------
 
 void pft_json_instant(struct pft_json_track *track, uint64_t ns, const char *name, const char *category,
-	const struct pft_json_arg *args, size_t count)
+	const struct pft_arg *args, size_t count)
 {
 	struct pft_text text = build(track->json->text, name, category, args, count);
 	struct pft_text line = start_line(track, 'i', text.used);
@@ -331,13 +329,13 @@ void pft_json_instant(struct pft_json_track *track, uint64_t ns, const char *nam
 
 void pft_json_lost(struct pft_json_track *track, uint64_t ns, uint64_t dropped)
 {
-	const struct pft_json_arg arg = {.name = "dropped", .kind = PFT_JSON_UNSIGNED, .number = dropped};
+	const struct pft_arg arg = {.name = "dropped", .kind = PFT_ARG_UNSIGNED, .number = dropped};
 
 	pft_json_instant(track, ns, "pftshim: events lost", "pftshim", &arg, 1);
 }
 
 void pft_json_counter(
-	struct pft_json_track *track, uint64_t ns, const char *name, const struct pft_json_arg *value)
+	struct pft_json_track *track, uint64_t ns, const char *name, const struct pft_arg *value)
 {
 	struct pft_text text = build(track->json->text, name, NULL, value, 1);
 	struct pft_text line = start_line(track, 'C', text.used);
@@ -363,7 +361,7 @@ void pft_json_flow(struct pft_json_track *track, uint64_t ns, enum pft_json_flow
 
 // ---- the end ----------------------------------------------------------------------------------------
 
-void pft_json_finish(struct pft_json *json, const struct pft_json_arg *other, size_t count)
+void pft_json_finish(struct pft_json *json, const struct pft_arg *other, size_t count)
 {
 	uint64_t mark = pft_json_file_mark(&json->file);
 	bool any = json->file.any;

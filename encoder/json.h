@@ -37,28 +37,28 @@ void pft_json_reopen(struct pft_json *json, int fd);
 
 void pft_json_process(struct pft_json *json, uint32_t pid, const char *name);
 
-// The track of a thread, under its real pid and tid; and one for a stack that is not the thread's own, under
-// a tid that no thread has: slices of one tid must nest. NULL when there is no memory.
+// The track of a thread, under its real pid and tid; and one for what is no thread, such as a stack that is not
+// the thread's own, under a tid that no thread has: slices of one tid must nest. NULL when there is no memory.
 struct pft_json_track *pft_json_thread(struct pft_json *json, uint32_t pid, uint64_t tid);
-struct pft_json_track *pft_json_fiber(const struct pft_json_track *thread);
+struct pft_json_track *pft_json_fiber(struct pft_json *json, uint32_t pid);
 
 // What the viewer calls the track. Nothing is written for an empty name.
 void pft_json_name(struct pft_json_track *track, const char *name);
 
 // A slice begins and ends. Times are nanoseconds; on one track they do not step back. Texts are copied.
 void pft_json_begin(struct pft_json_track *track, uint64_t ns, const char *name, const char *category,
-	const struct pft_json_arg *args, size_t count);
-void pft_json_end(struct pft_json_track *track, uint64_t ns, const struct pft_json_arg *args, size_t count);
+	const struct pft_arg *args, size_t count);
+void pft_json_end(struct pft_json_track *track, uint64_t ns, const struct pft_arg *args, size_t count);
 
 void pft_json_instant(struct pft_json_track *track, uint64_t ns, const char *name, const char *category,
-	const struct pft_json_arg *args, size_t count);
+	const struct pft_arg *args, size_t count);
 
 // So many events were lost here: an instant of ours.
 void pft_json_lost(struct pft_json_track *track, uint64_t ns, uint64_t dropped);
 
 // A counter of the process has this value, a number, from now on.
 void pft_json_counter(
-	struct pft_json_track *track, uint64_t ns, const char *name, const struct pft_json_arg *value);
+	struct pft_json_track *track, uint64_t ns, const char *name, const struct pft_arg *value);
 
 // An arrow leaves the slice that is open now, passes through it, or ends in it.
 enum pft_json_flow { PFT_JSON_FLOW_START = 's', PFT_JSON_FLOW_STEP = 't', PFT_JSON_FLOW_END = 'f' };
@@ -71,6 +71,6 @@ void pft_json_retire(struct pft_json_track *track);
 int pft_json_flush(struct pft_json *json);
 
 // Completes the file: what is open, and `otherData`. What is said after it takes that back first.
-void pft_json_finish(struct pft_json *json, const struct pft_json_arg *other, size_t count);
+void pft_json_finish(struct pft_json *json, const struct pft_arg *other, size_t count);
 
 #endif

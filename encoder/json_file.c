@@ -62,7 +62,7 @@ uint64_t pft_json_file_mark(struct pft_json_file *file)
 	return file->out.bytes;
 }
 
-static void put_other(struct pft_json_file *file, const struct pft_json_arg *other, size_t count)
+static void put_other(struct pft_json_file *file, const struct pft_arg *other, size_t count)
 {
 	size_t size = PFT_JSON_ARGS_MAX + PFT_JSON_LINE_REST;
 	struct pft_text text = pft_text_in((char *)pft_out_reserve(&file->out, size), size);
@@ -74,7 +74,7 @@ static void put_other(struct pft_json_file *file, const struct pft_json_arg *oth
 }
 
 void pft_json_file_finish(
-	struct pft_json_file *file, uint64_t mark, const struct pft_json_arg *other, size_t count)
+	struct pft_json_file *file, uint64_t mark, const struct pft_arg *other, size_t count)
 {
 	pft_out_set_ending(&file->out, NULL);
 	put_other(file, other, count);

@@ -39,6 +39,6 @@ void pft_json_file_end_line(struct pft_json_file *file, struct pft_text *line);
 // What is written from here on belongs to the end, which the next line after `finish` takes back.
 uint64_t pft_json_file_mark(struct pft_json_file *file);
 void pft_json_file_finish(
-	struct pft_json_file *file, uint64_t mark, const struct pft_json_arg *other, size_t count);
+	struct pft_json_file *file, uint64_t mark, const struct pft_arg *other, size_t count);
 
 #endif

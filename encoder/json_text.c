@@ -74,31 +74,31 @@ static void add_signed(struct pft_text *text, uint64_t number)
 	pft_text_add_number(text, negative ? -number : number);
 }
 
-static void add_value(struct pft_text *text, const struct pft_json_arg *arg)
+static void add_value(struct pft_text *text, const struct pft_arg *arg)
 {
 	switch (arg->kind) {
-	case PFT_JSON_TEXT:
+	case PFT_ARG_TEXT:
 		pft_json_add_string(text, arg->text ? arg->text : "");
 		break;
-	case PFT_JSON_NUMBER:
+	case PFT_ARG_NUMBER:
 		pft_text_add(text, arg->text);
 		break;
-	case PFT_JSON_UNSIGNED:
+	case PFT_ARG_UNSIGNED:
 		pft_text_add_number(text, arg->number);
 		break;
-	case PFT_JSON_SIGNED:
+	case PFT_ARG_SIGNED:
 		add_signed(text, arg->number);
 		break;
-	case PFT_JSON_BOOL:
+	case PFT_ARG_BOOL:
 		pft_text_add(text, arg->number ? "true" : "false");
 		break;
-	case PFT_JSON_HEX:
+	case PFT_ARG_ADDRESS:
 		add_hex(text, arg->number);
 		break;
 	}
 }
 
-static void add_arg(struct pft_text *text, const struct pft_json_arg *arg, bool first)
+static void add_arg(struct pft_text *text, const struct pft_arg *arg, bool first)
 {
 	if (!first)
 		pft_text_add(text, ",");
@@ -108,11 +108,11 @@ static void add_arg(struct pft_text *text, const struct pft_json_arg *arg, bool 
 }
 
 // Takes an arg that does not fit back.
-void pft_json_add_args(struct pft_text *text, const struct pft_json_arg *args, size_t count)
+void pft_json_add_args(struct pft_text *text, const struct pft_arg *args, size_t count)
 {
 	size_t start = text->used;
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count && i < PFT_JSON_ARG_COUNT_MAX; i++) {
 		size_t before = text->used;
 
 		add_arg(text, &args[i], before == start);

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "encoder/arg.h"
 #include "encoder/base/text.h"
 
 // The longest string, quotes and escapes included; longer ones are cut at a character's end.
@@ -15,23 +16,7 @@
 
 // The longest list of values.
 #define PFT_JSON_ARGS_MAX 16384
-
-enum pft_json_kind {
-	PFT_JSON_TEXT, // a string
-	PFT_JSON_NUMBER, // a number's text, as JSON has it
-	PFT_JSON_UNSIGNED,
-	PFT_JSON_SIGNED,
-	PFT_JSON_BOOL,
-	PFT_JSON_HEX, // "0x...": JSON has no notation for addresses
-};
-
-// A named value.
-struct pft_json_arg {
-	const char *name;
-	enum pft_json_kind kind;
-	const char *text; // of the first two kinds
-	uint64_t number; // of the others
-};
+#define PFT_JSON_ARG_COUNT_MAX 1000
 
 // In quotes. A byte that belongs to no character becomes U+FFFD.
 void pft_json_add_string(struct pft_text *text, const char *string);
@@ -39,7 +24,8 @@ void pft_json_add_string(struct pft_text *text, const char *string);
 // Nanoseconds as microseconds with three decimals.
 void pft_json_add_micros(struct pft_text *text, uint64_t ns);
 
-// "name":value,... without the braces. What does not fit PFT_JSON_ARGS_MAX is left out.
-void pft_json_add_args(struct pft_text *text, const struct pft_json_arg *args, size_t count);
+// "name":value,... without the braces. What does not fit PFT_JSON_ARGS_MAX, and all behind the first
+// PFT_JSON_ARG_COUNT_MAX, are left out. An address is a text: JSON has no notation for it.
+void pft_json_add_args(struct pft_text *text, const struct pft_arg *args, size_t count);
 
 #endif

@@ -170,13 +170,13 @@ static void finish_json(struct pft_trace *trace, const struct pft_totals *totals
 {
 	struct pft_arena_mark mark = pft_arena_mark(&trace->scratch);
 	struct pft_attribute attributes[PFT_ATTRIBUTES_MAX];
-	struct pft_json_arg other[PFT_ATTRIBUTES_MAX];
+	struct pft_arg other[PFT_ATTRIBUTES_MAX];
 	size_t count = pft_attributes_list(attributes, trace->session, totals, &trace->scratch);
 
 	for (size_t i = 0; i < count; i++)
-		other[i] = (struct pft_json_arg){
+		other[i] = (struct pft_arg){
 			.name = attributes[i].key,
-			.kind = attributes[i].text ? PFT_JSON_TEXT : PFT_JSON_UNSIGNED,
+			.kind = attributes[i].text ? PFT_ARG_TEXT : PFT_ARG_UNSIGNED,
 			.text = attributes[i].text,
 			.number = attributes[i].number,
 		};
@@ -303,7 +303,7 @@ struct pft_track *pft_trace_fiber(struct pft_track *thread, const char *name)
 	*track = (struct pft_track){
 		.trace = trace, .sequence = thread->sequence, .uuid = uuid, .event_uuid = uuid};
 	if (thread->json) {
-		track->json = pft_json_fiber(thread->json);
+		track->json = pft_json_fiber(trace->json, trace->session->pid);
 		if (!track->json) {
 			put_back(track);
 			return NULL;
@@ -395,7 +395,7 @@ void pft_trace_end(struct pft_track *track, uint64_t ns, uint32_t stack)
 
 void pft_trace_end_unwound(struct pft_track *track, uint64_t ns)
 {
-	static const struct pft_json_arg unwound = {.name = "unwound", .kind = PFT_JSON_BOOL, .number = 1};
+	static const struct pft_arg unwound = {.name = "unwound", .kind = PFT_ARG_BOOL, .number = 1};
 	struct pft_sequence *sequence = track->sequence;
 	struct pft_event event;
 

@@ -124,7 +124,7 @@ Test(json, names_processes_and_threads_under_their_real_ids)
 
 Test(json, gives_other_stacks_tids_that_no_thread_has)
 {
-	struct pft_json_track *first = pft_json_fiber(track), *second = pft_json_fiber(track);
+	struct pft_json_track *first = pft_json_fiber(json, 7), *second = pft_json_fiber(json, 7);
 
 	pft_json_instant(first, 1, "a", NULL, NULL, 0);
 	pft_json_instant(second, 1, "b", NULL, NULL, 0);
@@ -193,7 +193,7 @@ Test(json, takes_names_of_every_byte)
 
 // ---- args -------------------------------------------------------------------------------------------
 
-static const char *args_of(const struct pft_json_arg *args, size_t count)
+static const char *args_of(const struct pft_arg *args, size_t count)
 {
 	static char room[4 * PFT_JSON_ARGS_MAX];
 	struct pft_text built = pft_text_in(room, sizeof room);
@@ -204,15 +204,15 @@ static const char *args_of(const struct pft_json_arg *args, size_t count)
 
 Test(json_text, types_values)
 {
-	const struct pft_json_arg args[] = {
-		{.name = "t", .kind = PFT_JSON_TEXT, .text = "\"x\""},
-		{.name = "n", .kind = PFT_JSON_NUMBER, .text = "-1.5e300"},
-		{.name = "u", .kind = PFT_JSON_UNSIGNED, .number = UINT64_MAX},
-		{.name = "s", .kind = PFT_JSON_SIGNED, .number = (uint64_t)INT64_MIN},
-		{.name = "p", .kind = PFT_JSON_SIGNED, .number = (uint64_t)INT64_MAX},
-		{.name = "b", .kind = PFT_JSON_BOOL, .number = 1},
-		{.name = "f", .kind = PFT_JSON_BOOL},
-		{.name = "h", .kind = PFT_JSON_HEX, .number = 0xfeed},
+	const struct pft_arg args[] = {
+		{.name = "t", .kind = PFT_ARG_TEXT, .text = "\"x\""},
+		{.name = "n", .kind = PFT_ARG_NUMBER, .text = "-1.5e300"},
+		{.name = "u", .kind = PFT_ARG_UNSIGNED, .number = UINT64_MAX},
+		{.name = "s", .kind = PFT_ARG_SIGNED, .number = (uint64_t)INT64_MIN},
+		{.name = "p", .kind = PFT_ARG_SIGNED, .number = (uint64_t)INT64_MAX},
+		{.name = "b", .kind = PFT_ARG_BOOL, .number = 1},
+		{.name = "f", .kind = PFT_ARG_BOOL},
+		{.name = "h", .kind = PFT_ARG_ADDRESS, .number = 0xfeed},
 	};
 
 	cr_assert_str_eq(args_of(args, 8),
@@ -223,11 +223,11 @@ Test(json_text, types_values)
 Test(json_text, leaves_out_args_that_do_not_fit)
 {
 	char long_text[PFT_JSON_STRING_MAX + 1];
-	struct pft_json_arg args[4] = {
-		{.name = "a", .kind = PFT_JSON_TEXT, .text = long_text},
-		{.name = "b", .kind = PFT_JSON_TEXT, .text = long_text},
-		{.name = "c", .kind = PFT_JSON_TEXT, .text = long_text},
-		{.name = "d", .kind = PFT_JSON_BOOL, .number = 1},
+	struct pft_arg args[4] = {
+		{.name = "a", .kind = PFT_ARG_TEXT, .text = long_text},
+		{.name = "b", .kind = PFT_ARG_TEXT, .text = long_text},
+		{.name = "c", .kind = PFT_ARG_TEXT, .text = long_text},
+		{.name = "d", .kind = PFT_ARG_BOOL, .number = 1},
 	};
 	const char *built;
 
@@ -241,8 +241,8 @@ Test(json_text, leaves_out_args_that_do_not_fit)
 
 Test(json, joins_args_of_begin_and_end)
 {
-	const struct pft_json_arg at_begin = {.name = "size", .kind = PFT_JSON_UNSIGNED, .number = 5};
-	const struct pft_json_arg at_end = {.name = "unwound", .kind = PFT_JSON_BOOL, .number = 1};
+	const struct pft_arg at_begin = {.name = "size", .kind = PFT_ARG_UNSIGNED, .number = 5};
+	const struct pft_arg at_end = {.name = "unwound", .kind = PFT_ARG_BOOL, .number = 1};
 	const struct pft_reader_lines *lines;
 
 	pft_json_begin(track, 1, "a", NULL, &at_begin, 1);
@@ -261,8 +261,8 @@ Test(json, joins_args_of_begin_and_end)
 Test(json, takes_the_longest_event)
 {
 	static char name[8 * PFT_JSON_STRING_MAX];
-	struct pft_json_arg args[2] = {{.name = name, .kind = PFT_JSON_TEXT, .text = ""},
-		{.name = "x", .kind = PFT_JSON_TEXT, .text = name}};
+	struct pft_arg args[2] = {{.name = name, .kind = PFT_ARG_TEXT, .text = ""},
+		{.name = "x", .kind = PFT_ARG_TEXT, .text = name}};
 	const struct pft_reader_lines *lines;
 
 	memset(name, '\x02', sizeof name - 1);
@@ -383,9 +383,9 @@ Test(json, writes_what_never_ended_as_begins_with_what_it_held_back)
 
 Test(json, takes_the_end_back_when_more_is_said)
 {
-	const struct pft_json_arg other[] = {
-		{.name = "written", .kind = PFT_JSON_UNSIGNED, .number = 3},
-		{.name = "line", .kind = PFT_JSON_TEXT, .text = "a b"},
+	const struct pft_arg other[] = {
+		{.name = "written", .kind = PFT_ARG_UNSIGNED, .number = 3},
+		{.name = "line", .kind = PFT_ARG_TEXT, .text = "a b"},
 	};
 	const struct pft_reader_lines *lines;
 
@@ -439,8 +439,7 @@ Test(json, reuses_a_retired_track_and_writes_what_was_open_on_it)
 
 Test(json, writes_instants_counters_and_flows)
 {
-	const struct pft_json_arg value = {
-		.name = "value", .kind = PFT_JSON_SIGNED, .number = (uint64_t)INT64_MAX};
+	const struct pft_arg value = {.name = "value", .kind = PFT_ARG_SIGNED, .number = (uint64_t)INT64_MAX};
 
 	pft_json_instant(track, 1, "i", "c", NULL, 0);
 	pft_json_lost(track, 2, 3);
