@@ -87,6 +87,11 @@ void pft_replay_reopen(struct pft_replay *replay, int fd)
 	pft_trace_reopen(replay->shared.trace, fd);
 }
 
+int pft_replay_json(struct pft_replay *replay, int fd)
+{
+	return pft_trace_json(replay->shared.trace, fd);
+}
+
 // ---- clocks -----------------------------------------------------------------------------------------
 
 // CLOCK_BOOTTIME at `ticks`. Monotonic ticks are nanoseconds that lag by a constant, unless the machine was

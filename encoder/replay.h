@@ -15,11 +15,14 @@
 struct pft_replay;
 
 // A replay of `session` into the trace file `fd`; both stay the caller's. `clocks` as for pft_trace_open.
-// NULL when there is no memory.
+// NULL when there is no memory. As there, `fd` may be -1.
 struct pft_replay *pft_replay_open(struct pft_session *session, int fd, struct pft_clocks clocks);
 
 // The trace file has another descriptor from now on.
 void pft_replay_reopen(struct pft_replay *replay, int fd);
+
+// As pft_trace_json: right after pft_replay_open, and when that file has another descriptor.
+int pft_replay_json(struct pft_replay *replay, int fd);
 
 // A fresh reading of the recording clock beside the others: renews the timeline. To be called before the
 // first drain, and best at the start of each round.

@@ -38,8 +38,8 @@ static struct {
 static struct {
 	const struct pft_place *place;
 	struct pft_replay *replay;
-	int fd; // of the trace, in the file table of the context that runs
-	int handed_fd; // that the thread shall go on with, or -1
+	struct pft_files files; // in the file table of the context that runs
+	struct pft_files handed; // that the thread shall go on with, or none
 	uint32_t verb; // 1: a verb is being carried out; a futex word
 	uint32_t order; // enum order; written by a verb, read by the thread
 	uint32_t opened; // 1: the thread has its file; a futex word
@@ -107,25 +107,34 @@ static unsigned rest(unsigned idle_rounds)
 
 // ---- the thread -------------------------------------------------------------------------------------
 
-static int open_file(void)
+static bool is_open(const struct pft_files *files)
 {
-	flusher.fd = flusher.handed_fd >= 0 ? flusher.handed_fd : pft_place_open(flusher.place);
-	return flusher.fd < 0 ? flusher.fd : 0;
+	return files->trace >= 0 || files->json >= 0;
+}
+
+static int open_files(void)
+{
+	if (!is_open(&flusher.handed))
+		return pft_place_open(flusher.place, &flusher.files);
+	flusher.files = flusher.handed;
+	return 0;
 }
 
 static int open_replay(void)
 {
 	struct pft_clock_reading now = pft_clock_read();
 	struct pft_clocks clocks = {now.boot_ns, now.monotonic_ns, now.real_ns};
-	int error = open_file();
+	int error = open_files();
 
 	if (error)
 		return error;
 	if (flusher.replay)
-		pft_replay_reopen(flusher.replay, flusher.fd);
+		pft_replay_reopen(flusher.replay, flusher.files.trace);
 	else
-		flusher.replay = pft_replay_open(pft_session, flusher.fd, clocks);
-	return flusher.replay ? 0 : -ENOMEM;
+		flusher.replay = pft_replay_open(pft_session, flusher.files.trace, clocks);
+	if (!flusher.replay)
+		return -ENOMEM;
+	return flusher.files.json < 0 ? 0 : pft_replay_json(flusher.replay, flusher.files.json);
 }
 
 static void finish(void)
@@ -210,7 +219,7 @@ static void run(void)
 		finish();
 	else
 		complete_trace();
-	pft_sys_close(flusher.fd);
+	pft_files_close(&flusher.files);
 }
 
 // ---- verbs ------------------------------------------------------------------------------------------
@@ -219,7 +228,7 @@ void pft_flusher_prepare(const struct pft_place *place)
 {
 	flusher.place = place;
 	flusher.replay = NULL;
-	flusher.handed_fd = -1;
+	flusher.handed = (struct pft_files)PFT_FILES_NONE;
 	flusher.verb = 0;
 	flusher.order = ORDER_RUN;
 	flusher.opened = 0;
@@ -288,16 +297,23 @@ static bool carry_out(enum order order)
 	return await_end();
 }
 
-// In the caller's table, for the time that the thread is away.
-static int open_for_return(void)
+static int move_away(int fd)
 {
-	long low = pft_place_open(flusher.place);
-	long high = low < 0 ? low : pft_sys3(SYS_fcntl, low, F_DUPFD_CLOEXEC, OUT_OF_THE_WAY);
+	return fd < 0 ? -1 : (int)pft_sys3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, OUT_OF_THE_WAY);
+}
 
-	if (high < 0)
-		return (int)low;
-	pft_sys_close((int)low);
-	return (int)high;
+// In the caller's table, for the time that the thread is away. All or none.
+static void open_for_return(struct pft_files *handed)
+{
+	struct pft_files low;
+
+	*handed = (struct pft_files)PFT_FILES_NONE;
+	if (pft_place_open(flusher.place, &low) < 0)
+		return;
+	*handed = (struct pft_files){move_away(low.trace), move_away(low.json)};
+	if ((low.trace >= 0 && handed->trace < 0) || (low.json >= 0 && handed->json < 0))
+		pft_files_close(handed);
+	pft_files_close(&low);
 }
 
 void pft_flusher_ready(void)
@@ -346,25 +362,24 @@ bool pft_flusher_stop(void)
 		end_verb();
 		return false;
 	}
-	flusher.handed_fd = open_for_return();
+	open_for_return(&flusher.handed);
 	return true;
 }
 
 void pft_flusher_start(void)
 {
-	int fd = flusher.handed_fd;
+	struct pft_files handed = flusher.handed;
 
 	flusher.opened = 0;
-	pft_guest_keep(fd);
+	pft_guest_keep(handed.trace, handed.json);
 	__atomic_store_n(&flusher.order, ORDER_RUN, __ATOMIC_SEQ_CST);
 	pft_guest_allow();
 	pft_guest_want();
 	if (!pft_guest_error())
 		await(&flusher.opened, 1);
-	flusher.handed_fd = -1;
-	pft_guest_keep(-1);
-	if (fd >= 0)
-		pft_sys_close(fd);
+	flusher.handed = (struct pft_files)PFT_FILES_NONE;
+	pft_guest_keep(-1, -1);
+	pft_files_close(&handed);
 	end_verb();
 }
 

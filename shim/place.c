@@ -260,16 +260,39 @@ static int file_path(char *path, const struct pft_place *place, const char *endi
 	return text.cut ? -ENAMETOOLONG : 0;
 }
 
-// Creates the file that `place->trace` ends in.
-static int trace_create(const struct pft_place *place, int directory)
+static bool has_trace(const struct pft_place *place)
 {
-	const char *name = strrchr(place->trace, '/') + 1;
+	return place->format != PFT_FORMAT_JSON;
+}
+
+static bool has_json(const struct pft_place *place)
+{
+	return place->format != PFT_FORMAT_PFTRACE;
+}
+
+// Creates the file that `path` ends in.
+static int file_create(const char *path, int directory)
+{
+	const char *name = strrchr(path, '/') + 1;
 	int fd = (int)pft_sys_openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
 	if (fd < 0)
 		return fd;
 	pft_sys_close(fd);
 	return 0;
+}
+
+// Both or none.
+static int traces_create(const struct pft_place *place, int directory)
+{
+	int result = has_trace(place) ? file_create(place->trace, directory) : 0;
+
+	if (result != 0 || !has_json(place))
+		return result;
+	result = file_create(place->json, directory);
+	if (result != 0 && has_trace(place))
+		pft_sys_unlinkat(directory, strrchr(place->trace, '/') + 1, 0);
+	return result;
 }
 
 static int trace_reserve(struct pft_place *place, int directory, const char *process, const char *program)
@@ -280,9 +303,11 @@ static int trace_reserve(struct pft_place *place, int directory, const char *pro
 		process_name(place, process, program, number);
 		result = file_path(place->trace, place, ".pftrace");
 		if (result == 0)
+			result = file_path(place->json, place, ".json");
+		if (result == 0)
 			result = file_path(place->session_link, place, ".session");
 		if (result == 0)
-			result = trace_create(place, directory);
+			result = traces_create(place, directory);
 	}
 	return result;
 }
@@ -351,12 +376,44 @@ int pft_place_make(struct pft_place *place, const char *directory, const char *e
 	return result;
 }
 
-int pft_place_open(const struct pft_place *place)
+static int file_open(const char *path)
 {
-	return (int)pft_sys_openat(AT_FDCWD, place->trace, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0);
+	return (int)pft_sys_openat(AT_FDCWD, path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0);
+}
+
+int pft_place_open(const struct pft_place *place, struct pft_files *files)
+{
+	int error;
+
+	*files = (struct pft_files)PFT_FILES_NONE;
+	if (has_trace(place)) {
+		files->trace = file_open(place->trace);
+		if (files->trace < 0)
+			return files->trace;
+	}
+	if (!has_json(place))
+		return 0;
+	files->json = file_open(place->json);
+	if (files->json >= 0)
+		return 0;
+	error = files->json;
+	pft_files_close(files);
+	return error;
+}
+
+void pft_files_close(struct pft_files *files)
+{
+	if (files->trace >= 0)
+		pft_sys_close(files->trace);
+	if (files->json >= 0)
+		pft_sys_close(files->json);
+	*files = (struct pft_files)PFT_FILES_NONE;
 }
 
 void pft_place_undo(const struct pft_place *place)
 {
-	pft_sys1(SYS_unlink, place->trace);
+	if (has_trace(place))
+		pft_sys1(SYS_unlink, place->trace);
+	if (has_json(place))
+		pft_sys1(SYS_unlink, place->json);
 }

@@ -147,8 +147,19 @@ static bool clock_parse(struct pft_settings *settings, const char *value)
 
 static bool format_parse(struct pft_settings *settings, const char *value)
 {
-	(void)settings;
-	return words_equal(value, "pftrace");
+	static const struct choice formats[] = {
+		{"pftrace", PFT_FORMAT_PFTRACE},
+		{"json", PFT_FORMAT_JSON},
+		{"pftrace,json", PFT_FORMAT_BOTH},
+		{"json,pftrace", PFT_FORMAT_BOTH},
+		{NULL, 0},
+	};
+	int format;
+
+	if (!choice_parse(formats, value, &format))
+		return false;
+	settings->format = (enum pft_format)format;
+	return true;
 }
 
 static bool buffer_parse(struct pft_settings *settings, const char *value)
@@ -228,7 +239,7 @@ static const struct setting other_settings[] = {
 	{"PFT_TRACE_DIR", "MONARCH_TRACE_DIR", "a directory", directory_parse},
 	{"PFT_EXECUTION_ID", NULL, "a name", execution_parse},
 	{"PFT_PROCESS_NAME", NULL, "a name", process_name_parse},
-	{"PFT_FORMAT", NULL, "pftrace", format_parse},
+	{"PFT_FORMAT", NULL, "pftrace, json, or both: pftrace,json", format_parse},
 	{"PFT_BUFFER", NULL, "bytes from 16K to 64M", buffer_parse},
 	{"PFT_OVERFLOW", NULL, "wait, drop, overwrite", overflow_parse},
 	{"PFT_MIN_DURATION", NULL, "a number with ns, us, ms or s", min_duration_parse},

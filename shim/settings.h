@@ -9,11 +9,13 @@
 
 #include "encoder/base/arena.h"
 #include "encoder/session.h"
+#include "shim/place.h"
 
 struct pft_settings {
 	enum pft_mode mode; // off as well in a program that PFT_PROCESSES does not select
 	enum pft_overflow overflow;
 	enum pft_clock clock; // what PFT_CLOCK allows; PFT_CLOCK_TSC means: if it is invariant
+	enum pft_format format;
 	const char *functions; // PFT_FUNCS, or NULL
 	const char *directory; // PFT_TRACE_DIR, MONARCH_TRACE_DIR or the default; absolute
 	const char *execution; // PFT_EXECUTION_ID, or NULL: we are the first of the tree

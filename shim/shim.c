@@ -50,7 +50,7 @@ static void say_totals(const struct pft_totals *totals)
 	pft_text_add(&text, " filtered + ");
 	pft_text_add_number(&text, totals->dropped);
 	pft_text_add(&text, " dropped");
-	pft_log_verbose(buffer, " in ", place.trace, NULL);
+	pft_log_verbose(buffer, " in ", pft_place_shown(&place), NULL);
 }
 
 static void end_recording(void)
@@ -69,7 +69,8 @@ static void end_recording(void)
 		pft_log_verbose(
 			"the flusher could not be started: ", pft_log_reason(pft_guest_error()), NULL);
 	if (error) {
-		pft_log_say("the trace is not complete: ", place.trace, ": ", pft_log_reason(error), NULL);
+		pft_log_say("the trace is not complete: ", pft_place_shown(&place), ": ",
+			pft_log_reason(error), NULL);
 		return;
 	}
 	if (pft_session->unseated)
@@ -213,6 +214,7 @@ static int start_recording(char *const *environment)
 		settings.mode == PFT_MODE_OFF)
 		return -ECANCELED;
 	pft_log_set_verbose(settings.verbose);
+	place.format = settings.format;
 	error = start_session(environment, &arena);
 	pft_arena_free(&arena);
 	return error;

@@ -37,7 +37,7 @@ static uint32_t life;
 static char *memory;
 static uint32_t thread; // its id; the kernel clears it and wakes us when it ends (CLONE_CHILD_CLEARTID)
 static int start_error;
-static int kept_fd = -1; // that it keeps of the program's file table
+static int kept[2] = {-1, -1}; // that it keeps of the program's file table, the lower one first
 static void (*body)(void);
 
 static long map_memory(void)
@@ -82,15 +82,17 @@ static void close_range_of(unsigned first, unsigned last)
 // pipe that the program closes would stay open.
 static void part(void)
 {
+	int next = 0;
+
 	if (pft_sys1(SYS_unshare, CLONE_FS | CLONE_FILES) < 0)
 		return;
-	if (kept_fd < 0) {
-		close_range_of(0, ~0u);
-		return;
+	for (int i = 0; i < 2; i++) {
+		if (kept[i] > next)
+			close_range_of((unsigned)next, (unsigned)kept[i] - 1);
+		if (kept[i] >= 0)
+			next = kept[i] + 1;
 	}
-	if (kept_fd > 0)
-		close_range_of(0, (unsigned)kept_fd - 1);
-	close_range_of((unsigned)kept_fd + 1, ~0u);
+	close_range_of((unsigned)next, ~0u);
 }
 
 static void enter(void)
@@ -142,7 +144,7 @@ void pft_guest_prepare(void (*run)(void))
 {
 	body = run;
 	thread = 0;
-	kept_fd = -1;
+	pft_guest_keep(-1, -1);
 	pft_guest_allow();
 }
 
@@ -204,9 +206,10 @@ bool pft_guest_refuse(void)
 	return __atomic_load_n(&life, __ATOMIC_ACQUIRE) == AWAY && pft_guest_join(START_NS);
 }
 
-void pft_guest_keep(int fd)
+void pft_guest_keep(int fd, int other_fd)
 {
-	kept_fd = fd;
+	kept[0] = fd < other_fd ? fd : other_fd;
+	kept[1] = fd < other_fd ? other_fd : fd;
 }
 
 void pft_guest_allow(void)

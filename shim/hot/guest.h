@@ -24,8 +24,8 @@ bool pft_guest_join(uint64_t ns);
 // Keeps it from starting. True when it does not run; false when it does, and goes on.
 bool pft_guest_refuse(void);
 
-// The one descriptor of the program's that it shall take along when it starts, or -1.
-void pft_guest_keep(int fd);
+// The descriptors of the program's that it shall take along when it starts; -1: none.
+void pft_guest_keep(int fd, int other_fd);
 
 // Wanting it starts it (again).
 void pft_guest_allow(void);

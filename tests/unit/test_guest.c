@@ -281,7 +281,7 @@ Test(guest, has_the_descriptor_that_it_shall_keep)
 	int fd = fcntl(2, F_DUPFD_CLOEXEC, 100);
 
 	prepare(look_around);
-	pft_guest_keep(fd);
+	pft_guest_keep(fd, -1);
 	pft_guest_want();
 	cr_assert(pft_guest_join(LONG_NS));
 	cr_assert_eq(guest.open_count, 1);
@@ -293,11 +293,25 @@ Test(guest, has_the_descriptor_that_it_shall_keep)
 Test(guest, may_keep_the_first_descriptor)
 {
 	prepare(look_around);
-	pft_guest_keep(0);
+	pft_guest_keep(-1, 0);
 	pft_guest_want();
 	cr_assert(pft_guest_join(LONG_NS));
 	cr_assert_eq(guest.open_count, 1);
 	cr_assert_eq(guest.open[0], 0);
+}
+
+Test(guest, may_keep_two_descriptors)
+{
+	int fds[2] = {fcntl(2, F_DUPFD_CLOEXEC, 100), fcntl(2, F_DUPFD_CLOEXEC, 101)};
+
+	prepare(look_around);
+	pft_guest_keep(fds[1], fds[0]);
+	pft_guest_want();
+	cr_assert(pft_guest_join(LONG_NS));
+	cr_assert_eq(guest.open_count, 2);
+	cr_assert_eq(guest.open[0] + guest.open[1], fds[0] + fds[1]);
+	close(fds[0]);
+	close(fds[1]);
 }
 
 Test(guest, has_a_directory_of_its_own)

@@ -315,19 +315,80 @@ Test(place, refuses_paths_that_do_not_fit)
 
 Test(place, opens_the_trace_for_appending_and_not_for_children)
 {
+	struct pft_files files;
 	struct stat found;
-	int fd;
 
 	cr_assert_eq(pft_place_make(&place, base, "night", NULL, "tool"), 0);
 	for (int i = 0; i < 2; i++) {
-		fd = pft_place_open(&place);
-		cr_assert_geq(fd, 0);
-		cr_assert(fcntl(fd, F_GETFD) & FD_CLOEXEC);
-		cr_assert_eq(write(fd, "1234", 4), 4);
-		close(fd);
+		cr_assert_eq(pft_place_open(&place, &files), 0);
+		cr_assert(fcntl(files.trace, F_GETFD) & FD_CLOEXEC);
+		cr_assert_eq(write(files.trace, "1234", 4), 4);
+		cr_assert_eq(files.json, -1);
+		pft_files_close(&files);
 	}
 	cr_assert_eq(stat(place.trace, &found), 0);
 	cr_assert_eq(found.st_size, 8);
+	cr_assert_neq(access(place.json, F_OK), 0);
+}
+
+// ---- formats ----------------------------------------------------------------------------------------
+
+Test(place, makes_the_files_of_both_formats_under_one_name)
+{
+	struct pft_files files;
+
+	place.format = PFT_FORMAT_BOTH;
+	cr_assert_eq(pft_place_make(&place, base, "night", "worker", "tool"), 0);
+	cr_assert_str_eq(place.trace, below("executions/night/worker.pftrace"));
+	cr_assert_str_eq(place.json, below("executions/night/worker.json"));
+	cr_assert_eq(mode_of(place.json), S_IFREG | 0600);
+	cr_assert_eq(pft_place_open(&place, &files), 0);
+	cr_assert_eq(write(files.json, "1234", 4), 4);
+	cr_assert_geq(files.trace, 0);
+	pft_files_close(&files);
+	cr_assert_eq(files.json, -1);
+	cr_assert_str_eq(pft_place_shown(&place), place.trace);
+	pft_place_undo(&place);
+	cr_assert_neq(access(place.trace, F_OK), 0);
+	cr_assert_neq(access(place.json, F_OK), 0);
+}
+
+Test(place, makes_json_alone)
+{
+	struct pft_files files;
+
+	place.format = PFT_FORMAT_JSON;
+	cr_assert_eq(pft_place_make(&place, base, "night", "worker", "tool"), 0);
+	cr_assert_neq(access(place.trace, F_OK), 0);
+	cr_assert_eq(pft_place_open(&place, &files), 0);
+	cr_assert_eq(files.trace, -1);
+	cr_assert_geq(files.json, 0);
+	cr_assert_str_eq(pft_place_shown(&place), place.json);
+}
+
+Test(place, adds_a_number_when_either_file_is_there)
+{
+	place.format = PFT_FORMAT_JSON;
+	cr_assert_eq(pft_place_make(&place, base, "night", "worker", "tool"), 0);
+	place.format = PFT_FORMAT_BOTH;
+	cr_assert_eq(pft_place_make(&place, base, "night", "worker", "tool"), 0);
+	cr_assert_str_eq(place.json, below("executions/night/worker.1.json"));
+	cr_assert_neq(access(below("executions/night/worker.pftrace"), F_OK), 0);
+}
+
+Test(place, opens_both_files_or_none)
+{
+	struct pft_files files;
+	int lowest;
+
+	place.format = PFT_FORMAT_BOTH;
+	cr_assert_eq(pft_place_make(&place, base, "night", NULL, "tool"), 0);
+	cr_assert_eq(unlink(place.json), 0);
+	lowest = dup(0);
+	close(lowest);
+	cr_assert_eq(pft_place_open(&place, &files), -ENOENT);
+	cr_assert_eq(files.trace, -1);
+	cr_assert_eq(dup(0), lowest);
 }
 
 Test(place, leaves_no_descriptor_open)
