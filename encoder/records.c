@@ -82,7 +82,8 @@ static void read_payload(
 		recorded->dropped = payload->ticks;
 		recorded->depth = payload->what;
 	} else {
-		recorded->slot = payload->ticks;
+		recorded->slot = payload->ticks & PFT_SLOT_MASK;
+		recorded->turn = (uint32_t)(payload->ticks >> PFT_TURN_SHIFT);
 		recorded->stack = known_frame(session, payload->what);
 	}
 }

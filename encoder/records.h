@@ -16,6 +16,7 @@ struct pft_recorded {
 	uint32_t id;
 	bool foreign;
 	uint64_t slot; // of a foreign event
+	uint32_t turn; // likewise
 	uint32_t stack; // where the call came from; 0: not known
 	uint64_t dropped; // of a gap
 	uint32_t depth; // of a gap

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define PFT_SESSION_MAGIC UINT64_C(0x316e6f6973746670) // "pftsion1", little endian
-#define PFT_SESSION_VERSION 2
+#define PFT_SESSION_VERSION 3
 
 // Hooks, as many as there are thunks in the trampoline; id 0 is no hook.
 #define PFT_HOOKS_MAX 65536
@@ -60,6 +60,11 @@ _Static_assert(sizeof(struct pft_record) == 16, "a record is one ring slot");
 #define PFT_FOREIGN 0x80000000u
 #define PFT_STACK 0x00800000u
 
+// The turn counts the begins at a slot on a foreign stack, as far as a byte goes. Slot and turn name a call,
+// whoever records its end. Programs have no addresses up there: with five levels of pages they have 56 bits.
+#define PFT_TURN_SHIFT 56
+#define PFT_SLOT_MASK ((UINT64_C(1) << PFT_TURN_SHIFT) - 1)
+
 struct pft_gap {
 	uint64_t dropped; // begins and ends since the last gap of this thread
 	uint32_t depth; // open calls whose begin was recorded and whose end may still come
@@ -67,7 +72,7 @@ struct pft_gap {
 };
 
 struct pft_detail {
-	uint64_t slot; // address of the call's return-address slot: names the call, and by that the stack
+	uint64_t slot; // address of the call's return-address slot, and above it the turn
 	uint32_t stack; // of the call: its caller's frame among the stacks; 0: not known
 	uint32_t at;
 };

@@ -14,7 +14,7 @@
 #define BLOCK_BYTES 65536
 
 struct entry {
-	struct pft_frame frame; // first: a record's address is its entry's
+	struct pft_foreign_record record; // first: a record's address is its entry's
 	struct entry *next;
 };
 
@@ -64,7 +64,7 @@ static struct entry *new_entry(void)
 
 static struct entry *find(struct entry *entry, uintptr_t slot)
 {
-	while (entry && entry->frame.slot != slot)
+	while (entry && entry->record.frame.slot != slot)
 		entry = entry->next;
 	return entry;
 }
@@ -77,15 +77,15 @@ struct pft_frame *pft_foreign_frame(uintptr_t slot)
 	struct entry *fresh;
 
 	if (found)
-		return &found->frame;
+		return &found->record.frame;
 	fresh = new_entry();
 	if (!fresh)
 		return NULL;
-	fresh->frame.slot = slot;
+	fresh->record.frame.slot = slot;
 	do {
 		// A stack is run by one thread at a time, so nobody else inserts this very slot.
 		fresh->next = first;
 	} while (
 		!__atomic_compare_exchange_n(chain, &first, fresh, true, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
-	return &fresh->frame;
+	return &fresh->record.frame;
 }

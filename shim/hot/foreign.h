@@ -10,7 +10,22 @@
 
 #include "shim/hot/frame.h"
 
+struct pft_self;
+
+struct pft_foreign_record {
+	struct pft_frame frame; // first: the trampoline knows no more than its address
+	struct pft_self *keeper; // block of the thread that keeps room for the end of the open call
+	uint32_t keeper_serial; // low half: tells that thread from a later one
+	uint8_t turn; // counts the begins at this slot, and names the call by that (session.h)
+};
+
 // The record of `slot`, made when there is none yet. NULL when the kernel gives no memory.
 struct pft_frame *pft_foreign_frame(uintptr_t slot);
+
+// What belongs to a frame record that pft_foreign_frame has returned.
+static inline struct pft_foreign_record *pft_foreign_record(struct pft_frame *frame)
+{
+	return (struct pft_foreign_record *)frame;
+}
 
 #endif

@@ -79,12 +79,36 @@ static uint64_t unwind_below(struct pft_self *self, uint64_t offset)
 
 // ---- foreign stacks ---------------------------------------------------------------------------------
 
-// The call of this record is over, or its stack was thrown away and its slot is used anew.
-static void forget(struct pft_self *self, struct pft_frame *frame)
+static void keep_room(struct pft_self *self, struct pft_foreign_record *record)
 {
-	if (frame->what && frame->outer == epoch() && self->foreign_open)
-		self->foreign_open--;
+	uint64_t word = __atomic_add_fetch(&self->foreign_open, 1, __ATOMIC_RELAXED);
+
+	record->keeper = self;
+	record->keeper_serial = (uint32_t)(word >> 32);
+}
+
+// The thread that keeps it may be another one, or may have ended.
+static void give_room_back(const struct pft_foreign_record *record)
+{
+	uint64_t *kept = &record->keeper->foreign_open;
+	uint64_t word = __atomic_load_n(kept, __ATOMIC_RELAXED);
+
+	while ((uint32_t)(word >> 32) == record->keeper_serial && (uint32_t)word &&
+		!__atomic_compare_exchange_n(kept, &word, word - 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+}
+
+// The call of this record is over, or its stack was thrown away and its slot is used anew.
+static void forget(struct pft_frame *frame)
+{
+	if (frame->what && frame->outer == epoch())
+		give_room_back(pft_foreign_record(frame));
 	frame->what = 0;
+}
+
+static uint64_t named_slot(struct pft_frame *frame)
+{
+	return frame->slot | (uint64_t)pft_foreign_record(frame)->turn << PFT_TURN_SHIFT;
 }
 
 static void write_foreign(struct pft_self *self, struct pft_frame *frame, uint32_t what)
@@ -96,7 +120,7 @@ static void write_foreign(struct pft_self *self, struct pft_frame *frame, uint32
 		head = pft_ring_claim(self);
 		position =
 			pft_ring_write(self, pft_head_position(head), pft_clock_ticks(), what | PFT_FOREIGN);
-		position = pft_ring_write_detail(self, position, frame->slot, 0);
+		position = pft_ring_write_detail(self, position, named_slot(frame), 0);
 	} while (!pft_ring_commit(self, head, position, pft_head_floor(head)));
 	self->entry->other_slots++;
 }
@@ -109,7 +133,8 @@ static bool begin_foreign(struct pft_self *self, struct pft_frame *frame, uint32
 	}
 	frame->what = what;
 	frame->outer = epoch();
-	self->foreign_open++;
+	pft_foreign_record(frame)->turn++;
+	keep_room(self, pft_foreign_record(frame));
 	write_foreign(self, frame, what);
 	return true;
 }
@@ -120,7 +145,7 @@ static struct pft_frame *enter_foreign(struct pft_self *self, uint32_t what, uin
 
 	if (!frame || !pft_self_runs_on(self, slot))
 		return NULL;
-	forget(self, frame);
+	forget(frame);
 	frame->return_address = slot_content(slot);
 	frame->rbx = rbx;
 	return begin_foreign(self, frame, what) ? frame : NULL;
@@ -132,7 +157,7 @@ static void leave_foreign(struct pft_self *self, struct pft_frame *frame)
 
 	if (!frame->what || frame->outer != epoch())
 		return; // not recorded, or by another process
-	forget(self, frame);
+	forget(frame);
 	if (pft_ring_admits_end(self))
 		write_foreign(self, frame, id | PFT_END);
 	else

@@ -33,7 +33,7 @@ uint32_t pft_ring_write(struct pft_self *self, uint32_t position, uint64_t ticks
 	return position + SLOT;
 }
 
-uint32_t pft_ring_write_detail(struct pft_self *self, uint32_t position, uintptr_t slot, uint32_t stack)
+uint32_t pft_ring_write_detail(struct pft_self *self, uint32_t position, uint64_t slot, uint32_t stack)
 {
 	struct pft_detail *detail = (struct pft_detail *)record_at(self, position);
 
@@ -99,6 +99,13 @@ static uint32_t open_calls(const struct pft_self *self, uint32_t floor, uint32_t
 	return count;
 }
 
+static uint32_t open_foreign_calls(const struct pft_self *self, uint32_t most)
+{
+	uint32_t count = (uint32_t)__atomic_load_n(&self->foreign_open, __ATOMIC_RELAXED);
+
+	return count < most ? count : most;
+}
+
 // Ends may go on until the ring is full; begins only for half of what is left over once every open call has
 // room for its end: then each begin in that half can have its own end in the other. The clock that is read
 // by a call leaves no room before the limits, so that every event comes here.
@@ -115,7 +122,8 @@ static bool has_begin_room(struct pft_self *self)
 		tail = position;
 	end = tail + size - MARGIN;
 	// Beyond half of the ring the ends of deep recursion have no room kept; see pft_ring_admits_end.
-	kept = open_calls(self, pft_head_floor(head), size / 2 / SLOT) * SLOT + 2 * self->foreign_open * SLOT;
+	kept = open_calls(self, pft_head_floor(head), size / 2 / SLOT) * SLOT +
+	       open_foreign_calls(self, size / 4 / SLOT) * 2 * SLOT;
 	if (kept > size / 2)
 		kept = size / 2;
 	room = (int32_t)(end - position - kept);

@@ -25,7 +25,7 @@ uint64_t pft_ring_claim(struct pft_self *self);
 // Stores `what` with the time `ticks` at `position`; returns the position behind.
 uint32_t pft_ring_write(struct pft_self *self, uint32_t position, uint64_t ticks, uint32_t what);
 // Stores the second slot of an event with PFT_FOREIGN or PFT_STACK.
-uint32_t pft_ring_write_detail(struct pft_self *self, uint32_t position, uintptr_t slot, uint32_t stack);
+uint32_t pft_ring_write_detail(struct pft_self *self, uint32_t position, uint64_t slot, uint32_t stack);
 
 // Moves the head from `old` to {position, floor}. False when a handler moved it in between.
 bool pft_ring_commit(struct pft_self *self, uint64_t old, uint32_t position, uint32_t floor);

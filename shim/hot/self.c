@@ -295,10 +295,10 @@ static void sit_down(struct pft_self *self, uintptr_t stack_high)
 	self->bottom = (uint32_t)seat->own_stack_bytes | 1;
 	self->waiting = 0;
 	self->gave_up = 0;
-	self->foreign_open = 0;
 	self->dropped_unsaid = 0;
 	self->entry = pft_session_thread(pft_session, seat->index);
 	fill_entry(self, seat->position);
+	__atomic_store_n(&self->foreign_open, self->entry->serial << 32, __ATOMIC_RELAXED);
 	pft_ring_start(self, seat->position, self->bottom);
 	__atomic_store_n(&self->entry->state, PFT_THREAD_LIVE, __ATOMIC_RELEASE);
 	self->alive = true;

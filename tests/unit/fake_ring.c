@@ -24,13 +24,6 @@ static void put_event(struct pft_fake_ring *ring, uint64_t ns, uint32_t what)
 	put(ring, ring->session->start_ticks + ns, what);
 }
 
-static void put_foreign(struct pft_fake_ring *ring, uint64_t ns, uint32_t what, uint64_t slot)
-{
-	put_event(ring, ns, what | PFT_FOREIGN);
-	put(ring, slot, 0);
-	ring->thread->other_slots++;
-}
-
 void pft_fake_begin(struct pft_fake_ring *ring, uint64_t ns, uint32_t id)
 {
 	put_event(ring, ns, PFT_BEGIN | id);
@@ -54,19 +47,26 @@ void pft_fake_gap(struct pft_fake_ring *ring, uint64_t ns, uint64_t dropped, uin
 	ring->thread->dropped += dropped;
 }
 
+void pft_fake_foreign(struct pft_fake_ring *ring, uint64_t ns, uint32_t what, uint64_t slot, uint32_t turn)
+{
+	put_event(ring, ns, what | PFT_FOREIGN);
+	put(ring, slot | (uint64_t)turn << PFT_TURN_SHIFT, 0);
+	ring->thread->other_slots++;
+}
+
 void pft_fake_foreign_begin(struct pft_fake_ring *ring, uint64_t ns, uint32_t id, uint64_t slot)
 {
-	put_foreign(ring, ns, PFT_BEGIN | id, slot);
+	pft_fake_foreign(ring, ns, PFT_BEGIN | id, slot, 1);
 }
 
 void pft_fake_foreign_end(struct pft_fake_ring *ring, uint64_t ns, uint64_t slot)
 {
-	put_foreign(ring, ns, PFT_END, slot);
+	pft_fake_foreign(ring, ns, PFT_END, slot, 1);
 }
 
 void pft_fake_foreign_unwound(struct pft_fake_ring *ring, uint64_t ns, uint64_t slot)
 {
-	put_foreign(ring, ns, PFT_UNWOUND, slot);
+	pft_fake_foreign(ring, ns, PFT_UNWOUND, slot, 1);
 }
 
 void pft_fake_came_from(struct pft_fake_ring *ring, uint32_t frame)

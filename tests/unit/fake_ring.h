@@ -30,6 +30,8 @@ void pft_fake_gap(struct pft_fake_ring *ring, uint64_t ns, uint64_t dropped, uin
 void pft_fake_foreign_begin(struct pft_fake_ring *ring, uint64_t ns, uint32_t id, uint64_t slot);
 void pft_fake_foreign_end(struct pft_fake_ring *ring, uint64_t ns, uint64_t slot);
 void pft_fake_foreign_unwound(struct pft_fake_ring *ring, uint64_t ns, uint64_t slot);
+// The same of a turn other than 1.
+void pft_fake_foreign(struct pft_fake_ring *ring, uint64_t ns, uint32_t what, uint64_t slot, uint32_t turn);
 
 // The event just recorded knows where it came from.
 void pft_fake_came_from(struct pft_fake_ring *ring, uint32_t frame);

@@ -263,6 +263,12 @@ static void coroutine_resume(struct coroutine *coroutine)
 	swapcontext(&coroutine->outside, &coroutine->inside);
 }
 
+// Ends on foreign stacks that the thread keeps room for.
+static uint32_t rooms_kept(void)
+{
+	return (uint32_t)pft_self->foreign_open;
+}
+
 static void yield_one(void)
 {
 	swapcontext(&one.inside, &one.outside);
@@ -326,7 +332,7 @@ Test(frame, on_foreign_stacks_may_end_in_any_order)
 	coroutine_resume(&two);
 	cr_assert_str_eq(seated_records(), "+a@1 +c -c +b@2 -a@1 -b@2");
 	cr_assert(is_on(&two, seated_slot(2)));
-	cr_assert_eq(pft_self->foreign_open, 0);
+	cr_assert_eq(rooms_kept(), 0);
 }
 
 static void *resume_one(void *unused)
@@ -347,6 +353,58 @@ Test(frame, on_a_foreign_stack_may_end_on_another_thread)
 	pthread_join(thread, NULL);
 	cr_assert_str_eq(seated_records_of(0), "+a@1");
 	cr_assert_str_eq(seated_records_of(1), "-a@1");
+	cr_assert_eq(rooms_kept(), 0);
+}
+
+static void *call_on_one(void *unused)
+{
+	coroutine_make(&one, run_a);
+	coroutine_resume(&one);
+	return unused;
+}
+
+static void sit_down_after_another(void)
+{
+	pft_session_thread(pft_session, 1)->state = PFT_THREAD_FREE;
+	cr_assert_not_null(pft_self_take(PFT_PAGE));
+}
+
+Test(frame, on_a_foreign_stack_that_a_thread_has_left_keeps_no_room_with_its_successor)
+{
+	struct pft_self *self;
+	pthread_t thread;
+	uint32_t index = 1;
+
+	start();
+	becomes(a, yield_one);
+	pthread_create(&thread, NULL, call_on_one, NULL);
+	pthread_join(thread, NULL);
+	self = pft_self_from(&index);
+	cr_assert_eq((uint32_t)self->foreign_open, 1);
+	sit_down_after_another();
+	self->foreign_open = (self->foreign_open >> 32 << 32) + (UINT64_C(1) << 32) + 5;
+	coroutine_resume(&one);
+	cr_assert_eq((uint32_t)self->foreign_open, 5);
+	cr_assert_str_eq(seated_records_of(0), "-a@1");
+}
+
+static uint32_t turn_at(uint32_t position)
+{
+	return (uint32_t)(((struct pft_detail *)pft_session_record(pft_session, 0, position))->slot >>
+			  PFT_TURN_SHIFT);
+}
+
+Test(frame, on_a_foreign_stack_counts_the_turns_at_its_slot)
+{
+	start();
+	for (int i = 0; i < 2; i++) {
+		coroutine_make(&one, run_a);
+		coroutine_resume(&one);
+	}
+	cr_assert_str_eq(seated_records(), "+a@1 -a@1 +a@1 -a@1");
+	cr_assert_eq(turn_at(16), turn_at(48), "an end has the turn of its begin");
+	cr_assert_eq(turn_at(80), turn_at(112));
+	cr_assert_eq(turn_at(80), turn_at(16) + 1);
 }
 
 Test(frame, on_a_foreign_stack_that_was_thrown_away_is_used_again)
@@ -357,10 +415,10 @@ Test(frame, on_a_foreign_stack_that_was_thrown_away_is_used_again)
 		coroutine_make(&one, run_a);
 		coroutine_resume(&one);
 	}
-	cr_assert_eq(pft_self->foreign_open, 1);
+	cr_assert_eq(rooms_kept(), 1);
 	coroutine_resume(&one);
 	cr_assert_str_eq(seated_records(), "+a@1 +a@1 +a@1 -a@1");
-	cr_assert_eq(pft_self->foreign_open, 0);
+	cr_assert_eq(rooms_kept(), 0);
 }
 
 Test(frame, on_a_foreign_stack_serves_a_jump)
@@ -393,7 +451,7 @@ Test(frame, on_a_foreign_stack_is_dropped_whole)
 	coroutine_resume(&one);
 	cr_assert_str_eq(seated_records(), "");
 	cr_assert_eq(pft_self->entry->dropped, 4);
-	cr_assert_eq(pft_self->foreign_open, 0);
+	cr_assert_eq(rooms_kept(), 0);
 }
 
 // The low word of a session's pid tells processes apart.
@@ -459,7 +517,7 @@ Test(frame, on_a_foreign_stack_ends_once_when_its_jump_is_dropped)
 	coroutine_make(&one, run_a);
 	coroutine_resume(&one);
 	cr_assert_str_eq(seated_records(), "-d@2 -a@1");
-	cr_assert_eq(pft_self->foreign_open, 0);
+	cr_assert_eq(rooms_kept(), 0);
 }
 
 // ---- no room ----------------------------------------------------------------------------------------
@@ -489,7 +547,7 @@ Test(frame, on_a_foreign_stack_whose_end_finds_no_room_is_done_and_counted)
 	coroutine_resume(&one);
 	cr_assert_str_eq(seated_records(), "+a@1");
 	cr_assert_eq(pft_self->entry->dropped, 1);
-	cr_assert_eq(pft_self->foreign_open, 0);
+	cr_assert_eq(rooms_kept(), 0);
 }
 
 // ---- alternate signal stacks ------------------------------------------------------------------------

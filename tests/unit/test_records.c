@@ -41,12 +41,13 @@ Test(records, reads_what_was_recorded)
 
 Test(records, reads_the_slot_that_belongs_to_a_record)
 {
-	pft_fake_foreign_end(&ring, 5, 0x7fff1234);
+	pft_fake_foreign(&ring, 5, PFT_END, 0x7fff1234, 9);
 	pft_fake_gap(&ring, 6, 77, 3);
 	cr_assert(reads(64));
 	cr_assert(recorded.foreign);
 	cr_assert_eq(recorded.kind, PFT_END);
 	cr_assert_eq(recorded.slot, 0x7fff1234);
+	cr_assert_eq(recorded.turn, 9);
 	cr_assert_eq(recorded.bytes, 2 * SLOT);
 	cr_assert(reads(64 + 2 * SLOT));
 	cr_assert_eq(recorded.kind, PFT_GAP);
