@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "encoder/order.h"
 #include "encoder/records.h"
 #include "encoder/timeline.h"
 
@@ -71,7 +72,7 @@ static void begin(struct pft_lane *lane)
 	memset(&lane->tally, 0, sizeof lane->tally);
 	lane->serial = entry->serial;
 	lane->live = true;
-	lane->tail = lane->committed = entry->begin_at;
+	lane->tail = lane->committed = lane->head = entry->begin_at;
 	touch(lane);
 	lane->slots = lane->other_slots = lane->lost_slots = lane->told = lane->untold = 0;
 	lane->last_ns = 0;
@@ -81,6 +82,7 @@ static void begin(struct pft_lane *lane)
 	lane->calls.filters = &lane->shared->filters;
 	lane->calls.totals = &lane->tally.events;
 	lane->calls.depth = lane->calls.written = lane->calls.closed = 0;
+	lane->fibers.track = lane->track;
 	if (lane->track != NULL)
 		pft_trace_instant(lane->track, time_of(lane, entry->begin_ticks), "thread begin", "thread");
 }
@@ -125,7 +127,6 @@ static void tell_losses(struct pft_lane *lane, uint64_t ns)
 	if (lane->untold == 0 || lane->track == NULL)
 		return;
 	pft_calls_gap(&lane->calls, ns, lane->untold, 0);
-	pft_strands_gap(&lane->strands, ns);
 	lane->untold = 0;
 }
 
@@ -163,17 +164,19 @@ static void apply_own(struct pft_lane *lane, uint64_t ns, const struct pft_recor
 
 static void apply_foreign(struct pft_lane *lane, uint64_t ns, const struct pft_recorded *recorded)
 {
-	struct pft_strand_owner owner = {.track = lane->track, .totals = &lane->tally.events};
-	struct pft_strand_pool *pool = &lane->shared->strands;
-	const struct pft_strand_call call = {
-		.ns = ns, .slot = recorded->slot, .id = recorded->id, .stack = recorded->stack};
+	struct pft_strands *strands = &lane->shared->strands;
+	const struct pft_strand_call call = {.ns = ns,
+		.slot = recorded->slot,
+		.turn = recorded->turn,
+		.id = recorded->id,
+		.stack = recorded->stack};
 
 	if (recorded->kind == PFT_BEGIN)
-		pft_strands_begin(&lane->strands, pool, &owner, &call);
+		pft_strands_begin(strands, &lane->fibers, &call);
 	else if (recorded->kind == PFT_END)
-		pft_strands_end(&lane->strands, owner.totals, &call);
+		pft_strands_end(strands, &lane->fibers, &call);
 	else
-		pft_strands_end_unwound(&lane->strands, owner.totals, &call);
+		pft_strands_end_unwound(strands, &lane->fibers, &call);
 }
 
 static void apply(struct pft_lane *lane, uint64_t ns, const struct pft_recorded *recorded)
@@ -194,25 +197,52 @@ static bool is_event(const struct pft_recorded *recorded)
 	return recorded->kind != PFT_GAP && recorded->kind != PFT_HOLE;
 }
 
-void pft_lane_drain(struct pft_lane *lane, uint32_t head)
+static void take(struct pft_lane *lane, const struct pft_recorded *recorded)
+{
+	lane->tail += recorded->bytes;
+	lane->slots += recorded->bytes / SLOT;
+	lane->other_slots += recorded->bytes / SLOT - is_event(recorded);
+	if (recorded->kind != PFT_HOLE)
+		apply(lane, time_of(lane, recorded->ticks), recorded);
+}
+
+// Foreign events are passed up to `ticks`.
+static void run(struct pft_lane *lane, uint64_t ticks)
 {
 	struct pft_recorded recorded;
 
-	if (!lane->live || lane->tail == head)
-		return;
 	touch(lane);
-	lose_overwritten(lane, head);
-	while (lane->tail != head) {
-		if (!pft_record_read(lane->shared->session, lane->index, lane->tail, head, &recorded)) {
+	while (lane->tail != lane->head) {
+		if (!pft_record_read(lane->shared->session, lane->index, lane->tail, lane->head, &recorded)) {
 			lose(lane, 1);
 			continue;
 		}
-		lane->tail += recorded.bytes;
-		lane->slots += recorded.bytes / SLOT;
-		lane->other_slots += recorded.bytes / SLOT - is_event(&recorded);
-		if (recorded.kind != PFT_HOLE)
-			apply(lane, time_of(lane, recorded.ticks), &recorded);
+		if (recorded.foreign && recorded.ticks > ticks) {
+			pft_order_wait(lane->shared, lane, recorded.ticks);
+			return;
+		}
+		take(lane, &recorded);
 	}
+}
+
+void pft_lane_drain(struct pft_lane *lane, uint32_t head)
+{
+	if (!lane->live || lane->tail == head)
+		return;
+	lane->head = head;
+	lose_overwritten(lane, head);
+	if (!lane->waits)
+		run(lane, 0);
+}
+
+void pft_lane_pass(struct pft_lane *lane, uint64_t ticks)
+{
+	run(lane, ticks);
+}
+
+bool pft_lane_is_drained(const struct pft_lane *lane)
+{
+	return lane->tail == lane->head;
 }
 
 void pft_lane_ripen(struct pft_lane *lane, uint64_t now_ns)
@@ -222,7 +252,6 @@ void pft_lane_ripen(struct pft_lane *lane, uint64_t now_ns)
 	if (now_ns < lane->last_ns)
 		now_ns = lane->last_ns;
 	pft_calls_ripen(&lane->calls, now_ns);
-	pft_strands_ripen(&lane->strands, now_ns);
 	if (lane->tally.events.written != before)
 		touch(lane);
 }
@@ -257,7 +286,7 @@ static void end_track(struct pft_lane *lane)
 	tell_losses(lane, ns);
 	// pthread_exit and cancellation leave calls open; their frames are gone with the thread.
 	pft_calls_abandon(&lane->calls, ns, 0);
-	pft_strands_retire(&lane->strands, &lane->shared->strands, ns);
+	pft_fibers_retire(&lane->fibers, &lane->shared->strands.fibers);
 	pft_trace_instant(lane->track, ns, "thread end", "thread");
 	pft_trace_retire(lane->track);
 	lane->track = NULL;
@@ -280,6 +309,5 @@ void pft_lane_close(struct pft_lane *lane)
 	drop_rest(lane);
 	tell_losses(lane, lane->last_ns);
 	pft_calls_settle(&lane->calls, lane->last_ns);
-	pft_strands_settle(&lane->strands, lane->last_ns);
 	touch(lane);
 }

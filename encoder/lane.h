@@ -20,8 +20,9 @@ struct pft_lanes {
 	struct pft_trace *trace;
 	struct pft_timeline line;
 	struct pft_filters filters;
-	struct pft_strand_pool strands;
+	struct pft_strands strands;
 	struct pft_lane *stale; // those of which a commit record lacks news
+	struct pft_lane *waiting; // in front of an event on a foreign stack: see order.h
 };
 
 struct pft_lane {
@@ -31,9 +32,14 @@ struct pft_lane {
 	bool live; // it has begun and has not ended
 
 	uint32_t tail; // ring position up to which it is drained
+	uint32_t head; // and up to which it may be
 	uint32_t committed; // and up to which that is committed
 	unsigned stale; // bit i: commit record i lacks news of this lane
 	struct pft_lane *next_stale;
+
+	bool waits; // in front of an event at `waits_at`
+	uint64_t waits_at; // ticks
+	struct pft_lane *next_waiting;
 
 	uint64_t slots; // read so far
 	uint64_t other_slots; // of them are no event
@@ -46,14 +52,21 @@ struct pft_lane {
 	uint32_t name_turn; // of the name that the track has
 	uint64_t last_ns;
 	struct pft_calls calls;
-	struct pft_strands strands;
+	struct pft_fibers fibers;
 };
 
 // Begins the thread that the entry holds, when it is new, and tells a changed name.
 void pft_lane_follow(struct pft_lane *lane);
 
-// Encodes what lies between the tail and `head`.
+// Encodes what lies between the tail and `head`, up to the first event on a foreign stack: there it waits.
 void pft_lane_drain(struct pft_lane *lane, uint32_t head);
+
+// Goes on with such events, and what lies between, up to the first that is later than `ticks`. Called by
+// order.c.
+void pft_lane_pass(struct pft_lane *lane, uint64_t ticks);
+
+// Whether there is nothing left before the head.
+bool pft_lane_is_drained(const struct pft_lane *lane);
 
 // Writes begins that a filter held back and that are old enough at `now_ns`.
 void pft_lane_ripen(struct pft_lane *lane, uint64_t now_ns);

@@ -8,6 +8,7 @@
 #include "encoder/base/arena.h"
 #include "encoder/commit.h"
 #include "encoder/lane.h"
+#include "encoder/order.h"
 #include "encoder/session.h"
 #include "encoder/tally.h"
 #include "encoder/timeline.h"
@@ -24,6 +25,7 @@ struct pft_replay {
 	struct pft_tally ended; // threads that have ended
 	uint64_t boot_ahead_ns; // of CLOCK_MONOTONIC
 	uint64_t now_ns; // latest reading
+	uint64_t now_ticks; // likewise
 	bool line_begun;
 	uint32_t lanes_used; // lanes beyond this never had a thread
 	bool failed; // the file cannot be written
@@ -72,6 +74,8 @@ struct pft_replay *pft_replay_open(struct pft_session *session, int fd, struct p
 	replay->shared.session = session;
 	replay->shared.filters = filters_of(session);
 	replay->shared.strands.arena = &replay->arena;
+	replay->shared.strands.map.arena = &replay->arena;
+	replay->shared.strands.fibers.arena = &replay->arena;
 	replay->shared.strands.filters = &replay->shared.filters;
 	replay->boot_ahead_ns = session->boot_ns - session->monotonic_ns;
 	replay->shared.trace = pft_trace_open(session, fd, clocks, 0);
@@ -125,6 +129,7 @@ void pft_replay_clocks(struct pft_replay *replay, uint64_t ticks, struct pft_clo
 	else
 		line_begin(replay, ticks, ns);
 	replay->now_ns = ns;
+	replay->now_ticks = ticks;
 	pft_trace_clocks(replay->shared.trace, clocks);
 }
 
@@ -146,6 +151,16 @@ void pft_replay_drain(struct pft_replay *replay, uint32_t index, uint32_t head)
 
 	pft_lane_follow(lane);
 	pft_lane_drain(lane, head);
+}
+
+bool pft_replay_pass(struct pft_replay *replay, bool all)
+{
+	return pft_order_pass(&replay->shared, all ? UINT64_MAX : replay->now_ticks);
+}
+
+bool pft_replay_is_drained(const struct pft_replay *replay, uint32_t index)
+{
+	return pft_lane_is_drained(&replay->lanes[index]);
 }
 
 void pft_replay_end(struct pft_replay *replay, uint32_t index)
@@ -172,6 +187,7 @@ struct pft_totals pft_replay_totals(const struct pft_replay *replay)
 
 	sum.produced += unseated;
 	sum.dropped += unseated;
+	pft_totals_add(&sum, &replay->shared.strands.tally.events);
 	for (uint32_t i = 0; i < replay->lanes_used; i++) {
 		struct pft_totals totals = pft_lane_totals(&replay->lanes[i]);
 
@@ -195,6 +211,7 @@ static void ripen(struct pft_replay *replay)
 	for (uint32_t i = 0; i < replay->lanes_used; i++)
 		if (replay->lanes[i].live)
 			pft_lane_ripen(&replay->lanes[i], replay->now_ns);
+	pft_strands_ripen(&replay->shared.strands, replay->now_ns);
 }
 
 // Writing has succeeded or failed for all that was told since the last commit; once failed, it stays so.
@@ -203,6 +220,7 @@ static void settle_tallies(struct pft_replay *replay)
 	void (*settle)(struct pft_tally *) = replay->failed ? pft_tally_lose : pft_tally_keep;
 
 	settle(&replay->ended);
+	settle(&replay->shared.strands.tally);
 	for (struct pft_lane *lane = replay->shared.stale; lane != NULL; lane = lane->next_stale)
 		settle(&lane->tally);
 }
@@ -225,16 +243,18 @@ static void move_tails(struct pft_replay *replay)
 
 static void write_record(struct pft_replay *replay)
 {
+	struct pft_totals totals = replay->ended.events;
 	struct pft_commit head = {
 		.trace_bytes = pft_trace_bytes(replay->shared.trace),
-		.produced = replay->ended.events.produced,
-		.written = replay->ended.events.written,
-		.filtered = replay->ended.events.filtered,
-		.dropped = replay->ended.events.dropped,
 		.timeline = replay->shared.line,
 		.sequences = pft_trace_sequences(replay->shared.trace),
 	};
 
+	pft_totals_add(&totals, &replay->shared.strands.tally.events);
+	head.produced = totals.produced;
+	head.written = totals.written;
+	head.filtered = totals.filtered;
+	head.dropped = totals.dropped;
 	pft_commit_write(replay->shared.session, &head, replay->shared.stale);
 }
 
@@ -260,10 +280,12 @@ int pft_replay_close(struct pft_replay *replay, struct pft_totals *totals)
 {
 	int commit_error, close_error;
 
+	pft_replay_pass(replay, true);
 	ripen(replay);
 	for (uint32_t i = 0; i < replay->lanes_used; i++)
 		if (replay->lanes[i].live)
 			pft_lane_close(&replay->lanes[i]);
+	pft_strands_settle(&replay->shared.strands, replay->now_ns);
 	commit_error = pft_replay_commit(replay);
 	*totals = pft_replay_totals(replay);
 	close_error = pft_trace_close(replay->shared.trace, *totals);

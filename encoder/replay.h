@@ -4,6 +4,7 @@
 // living process and `recover` of a dead one run this same code. Flusher context.
 //
 // A round for one thread is: drain, commit, and only then may the ring's room be given back to the thread.
+// What lies behind an event on a foreign stack is drained by a pass, when all threads have been.
 #ifndef PFT_REPLAY_H
 #define PFT_REPLAY_H
 
@@ -28,9 +29,18 @@ int pft_replay_json(struct pft_replay *replay, int fd);
 // first drain, and best at the start of each round.
 void pft_replay_clocks(struct pft_replay *replay, uint64_t ticks, struct pft_clocks clocks);
 
-// Encodes thread `index` from its tail up to ring position `head`. The first call after the entry was
-// taken makes the thread's track (and the instant "thread begin"); a changed name is told.
+// Encodes thread `index` from its tail up to ring position `head`, or up to the first event on a stack that
+// is not its own. The first call after the entry was taken makes the thread's track (and the instant "thread
+// begin"); a changed name is told.
 void pft_replay_drain(struct pft_replay *replay, uint32_t index, uint32_t head);
+
+// When every thread has been drained: goes on with the events on foreign stacks of all of them, in order of
+// time, up to the latest reading of the clocks, which must have been taken before the first of the heads, or
+// `all` of them, when no thread records any more. Whether there were any. Closing does that as well.
+bool pft_replay_pass(struct pft_replay *replay, bool all);
+
+// Whether nothing of thread `index` waits for a pass. It has been drained before.
+bool pft_replay_is_drained(const struct pft_replay *replay, uint32_t index);
 
 // The thread has ended and is drained: "thread end", its totals are kept, its track is retired.
 // The entry may be taken anew only after the next commit.

@@ -1,239 +1,360 @@
 // SPDX-License-Identifier: MIT
 // Guessing stacks from slots: see strands.h. Flusher context. The rule: in each strand the slots of open
-// calls strictly descend.
+// calls strictly descend, and a call that is written lies inside of those of its strand that are.
 #include "encoder/strands.h"
 
-#include "encoder/base/text.h"
+#include <stddef.h>
 
 // A call is taken to be on the same stack as its caller when no more than this lies between them: frames are
 // rarely larger, stacks rarely smaller.
 #define REACH ((uint64_t)16 << 10)
 
-// A strand that has no open call is taken for the stack of a call in its neighbourhood. Stacks are entered
-// near their top, so there is less to expect above.
-#define NEAR_BELOW REACH
-#define NEAR_ABOVE ((uint64_t)4 << 10)
-
-// Beyond this a program is switching stacks by the thousand; tracks nobody would look at are then shared.
-#define STRANDS_MAX 256
+// Open calls beyond this are written at once, guess or not: the commit records have no room to remember them.
+#define HELD_MAX 4096
 
 struct pft_strand {
-	struct pft_strand *next;
-	uint64_t low, high; // range of the slots seen
-	struct pft_calls calls;
-	uint64_t slots[PFT_DEPTH_MAX];
+	struct pft_strand *next, **link; // in the list of all
+	struct pft_foreign_call *innermost, *outermost;
+	uint32_t depth;
+	uint64_t last_ns; // of its last event
+	struct pft_fiber *fiber; // NULL while it is in doubt
+	struct pft_fiber *home; // while it is in doubt: where its calls lie if they were left
+	uint64_t doubt_ns; // and when that was
 };
 
-// ---- finding ----------------------------------------------------------------------------------------
+// ---- strands ----------------------------------------------------------------------------------------
 
-// Index of the open call at `slot`, or the depth when there is none.
-static uint32_t call_at(const struct pft_strand *strand, uint64_t slot)
+static struct pft_strand *add_strand(struct pft_strands *strands)
 {
-	uint32_t depth = strand->calls.depth;
+	struct pft_strand *strand = strands->pool;
 
-	for (uint32_t i = depth; i-- > 0 && strand->slots[i] <= slot;)
-		if (strand->slots[i] == slot)
-			return i;
-	return depth;
-}
-
-static struct pft_strand *with_open(const struct pft_strands *strands, uint64_t slot)
-{
-	struct pft_strand *strand = strands->first;
-
-	while (strand != NULL && call_at(strand, slot) == strand->calls.depth)
-		strand = strand->next;
-	return strand;
-}
-
-// Distance from the slot up to the innermost open call; beyond reach when there is none above it.
-static uint64_t distance(const struct pft_strand *strand, uint64_t slot)
-{
-	uint32_t depth = strand->calls.depth;
-
-	return depth != 0 && strand->slots[depth - 1] > slot ? strand->slots[depth - 1] - slot : UINT64_MAX;
-}
-
-static struct pft_strand *of_caller(const struct pft_strands *strands, uint64_t slot)
-{
-	struct pft_strand *best = NULL;
-	uint64_t best_distance = REACH + 1;
-
-	for (struct pft_strand *strand = strands->first; strand != NULL; strand = strand->next) {
-		if (distance(strand, slot) < best_distance) {
-			best = strand;
-			best_distance = distance(strand, slot);
-		}
-	}
-	return best;
-}
-
-static bool idle_near(const struct pft_strand *strand, uint64_t slot)
-{
-	return strand->calls.depth == 0 && slot + NEAR_BELOW >= strand->low &&
-	       slot <= strand->high + NEAR_ABOVE;
-}
-
-static struct pft_strand *idle_at(const struct pft_strands *strands, uint64_t slot)
-{
-	struct pft_strand *strand = strands->first;
-
-	while (strand != NULL && !idle_near(strand, slot))
-		strand = strand->next;
-	return strand;
-}
-
-// ---- making -----------------------------------------------------------------------------------------
-
-static struct pft_track *make_track(struct pft_track *thread, uint32_t number)
-{
-	char name[32];
-	struct pft_text text = pft_text_in(name, sizeof name);
-
-	pft_text_add(&text, "coroutine ");
-	pft_text_add_number(&text, number);
-	return pft_trace_fiber(thread, name);
-}
-
-static struct pft_strand *pool_take(struct pft_strand_pool *pool)
-{
-	struct pft_strand *strand = pool->free;
-
-	if (strand == NULL)
-		return pft_arena_alloc(pool->arena, sizeof *strand);
-	pool->free = strand->next;
-	return strand;
-}
-
-static void pool_put(struct pft_strand_pool *pool, struct pft_strand *strand)
-{
-	strand->next = pool->free;
-	pool->free = strand;
-}
-
-static struct pft_strand *make(
-	struct pft_strands *strands, struct pft_strand_pool *pool, const struct pft_strand_owner *owner)
-{
-	struct pft_strand *strand = pool_take(pool);
-	struct pft_track *track;
-
+	if (strand != NULL)
+		strands->pool = strand->next;
+	else
+		strand = pft_arena_alloc(strands->arena, sizeof *strand);
 	if (strand == NULL)
 		return NULL;
-	track = make_track(owner->track, strands->count + 1);
+	*strand = (struct pft_strand){.next = strands->first, .link = &strands->first};
+	if (strands->first != NULL)
+		strands->first->link = &strand->next;
+	strands->first = strand;
+	return strand;
+}
+
+static void let_home_go(struct pft_strands *strands, struct pft_strand *strand)
+{
+	if (strand->home != NULL)
+		pft_fiber_let_go(&strands->fibers, strand->home);
+	strand->home = NULL;
+}
+
+static void remove_strand(struct pft_strands *strands, struct pft_strand *strand)
+{
+	let_home_go(strands, strand);
+	if (strand->fiber != NULL)
+		pft_fiber_put(&strands->fibers, strand->fiber, strand->last_ns);
+	*strand->link = strand->next;
+	if (strand->next != NULL)
+		strand->next->link = strand->link;
+	strand->next = strands->pool;
+	strands->pool = strand;
+}
+
+// ---- writing ----------------------------------------------------------------------------------------
+
+static struct pft_track *track_of(const struct pft_strand *strand)
+{
+	const struct pft_fiber *fiber = strand->fiber != NULL ? strand->fiber : strand->home;
+
+	return fiber != NULL ? fiber->track : NULL;
+}
+
+static bool is_held(const struct pft_foreign_call *call)
+{
+	return !call->written && !call->deep;
+}
+
+// What began at the same nanosecond nests in the order of the file: callers go first.
+static struct pft_foreign_call *first_to_write(struct pft_foreign_call *call)
+{
+	struct pft_foreign_call *first = call;
+	struct pft_foreign_call *outer = call->strand->fiber != NULL ? call->outer : NULL;
+
+	for (; outer != NULL && outer->ns == call->ns; outer = outer->outer)
+		if (is_held(outer))
+			first = outer;
+	return first;
+}
+
+static void write_begin(struct pft_strands *strands, struct pft_foreign_call *call)
+{
+	while (!call->written) {
+		struct pft_foreign_call *first = first_to_write(call);
+
+		pft_trace_begin(track_of(first->strand), first->ns, first->id, first->stack);
+		first->written = true;
+		strands->tally.events.written++;
+	}
+}
+
+static bool long_enough(const struct pft_strands *strands, const struct pft_foreign_call *call, uint64_t ns)
+{
+	return ns >= call->ns && ns - call->ns >= strands->filters->min_duration_ns;
+}
+
+struct ending {
+	uint64_t ns;
+	uint32_t stack; // as for pft_calls_end
+	bool unwound;
+};
+
+// Writes the slice of a call that is over. Answers the total in which the record of its end belongs.
+static uint64_t *write_end(
+	struct pft_strands *strands, struct pft_foreign_call *call, const struct ending *ending)
+{
+	struct pft_track *track = track_of(call->strand);
+
+	if (call->deep)
+		return &strands->tally.events.filtered;
+	if (call->closed)
+		return &strands->tally.events.dropped;
 	if (track == NULL) {
-		pool_put(pool, strand);
-		return NULL;
+		strands->tally.events.dropped++;
+		return &strands->tally.events.dropped;
 	}
-	strand->calls.track = track;
-	strand->calls.filters = pool->filters;
-	strand->calls.totals = owner->totals;
-	strand->next = strands->first;
-	strands->first = strand;
-	strands->count++;
-	return strand;
+	if (!call->written && !long_enough(strands, call, ending->ns)) {
+		strands->tally.events.filtered++;
+		return &strands->tally.events.filtered;
+	}
+	write_begin(strands, call);
+	if (ending->unwound)
+		pft_trace_end_unwound(track, ending->ns);
+	else
+		pft_trace_end(track, ending->ns, ending->stack);
+	return &strands->tally.events.written;
 }
 
-static struct pft_strand *any_idle(const struct pft_strands *strands)
-{
-	struct pft_strand *strand = strands->first;
+// ---- leaving ----------------------------------------------------------------------------------------
 
-	while (strand != NULL && strand->calls.depth != 0)
-		strand = strand->next;
-	return strand;
+static void pop(struct pft_strands *strands, struct pft_strand *strand)
+{
+	struct pft_foreign_call *call = strand->innermost;
+
+	if (strand->fiber != NULL)
+		pft_fiber_saw(strand->fiber, call->slot);
+	strand->innermost = call->outer;
+	strand->depth--;
+	pft_callmap_remove(&strands->map, call);
+	if (strand->innermost == NULL)
+		remove_strand(strands, strand);
 }
 
-// A strand for a stack that was not seen before.
-static struct pft_strand *for_new_stack(struct pft_strands *strands, struct pft_strand_pool *pool,
-	const struct pft_strand_owner *owner, uint64_t slot)
+// The innermost call of the strand is over. Answers as write_end.
+static uint64_t *leave(struct pft_strands *strands, struct pft_strand *strand, struct ending ending)
 {
-	struct pft_strand *strand =
-		strands->count < STRANDS_MAX ? make(strands, pool, owner) : any_idle(strands);
+	uint64_t *total;
 
-	if (strand != NULL)
-		strand->low = strand->high = slot;
-	return strand;
+	if (strand->last_ns > ending.ns)
+		ending.ns = strand->last_ns;
+	strand->last_ns = ending.ns;
+	total = write_end(strands, strand->innermost, &ending);
+	pop(strands, strand);
+	return total;
 }
 
-// ---- events -----------------------------------------------------------------------------------------
-
-// What happens next is most likely on the same stack.
-static void move_to_front(struct pft_strands *strands, struct pft_strand *strand)
+// A call of a strand in doubt ends where the doubt arose, any other now.
+static void leave_for_good(struct pft_strands *strands, struct pft_strand *strand, uint64_t ns)
 {
-	struct pft_strand **link = &strands->first;
-
-	while (*link != strand)
-		link = &(*link)->next;
-	*link = strand->next;
-	strand->next = strands->first;
-	strands->first = strand;
+	leave(strands, strand,
+		(struct ending){.ns = strand->fiber != NULL ? ns : strand->doubt_ns, .unwound = true});
 }
 
-static void push(struct pft_strand *strand, const struct pft_strand_call *call)
-{
-	uint64_t slot = call->slot;
+// ---- doubt ------------------------------------------------------------------------------------------
 
-	if (strand->calls.depth == PFT_DEPTH_MAX) {
-		strand->calls.totals->dropped++;
+// A slice that is written is ended: it cannot move.
+static void move(struct pft_foreign_call *call, struct pft_strand *to, uint64_t ns)
+{
+	if (call->written && !call->closed) {
+		pft_trace_end_unwound(call->strand->fiber->track, ns);
+		call->closed = true;
+	}
+	call->strand->depth--;
+	call->strand = to;
+	to->depth++;
+	to->outermost = call;
+}
+
+// Just before `ns`, so that it lies inside of a call that ends then.
+static void begin_doubt(struct pft_strand *doubtful, const struct pft_strand *strand, uint64_t ns)
+{
+	doubtful->last_ns = strand->last_ns;
+	doubtful->home = strand->fiber != NULL ? strand->fiber : strand->home;
+	doubtful->doubt_ns = ns - 1 > strand->last_ns ? ns - 1 : strand->last_ns;
+	if (strand->fiber == NULL)
+		doubtful->doubt_ns = strand->doubt_ns;
+	if (doubtful->home != NULL)
+		pft_fiber_keep(doubtful->home);
+}
+
+// Calls that are open inside of this one, although its stack is in use above them, leave the strand.
+static void split(struct pft_strands *strands, struct pft_foreign_call *call, uint64_t ns)
+{
+	struct pft_strand *strand = call->strand;
+	struct pft_strand *doubtful = strand->innermost != call ? add_strand(strands) : NULL;
+
+	ns = ns > strand->last_ns ? ns : strand->last_ns;
+	if (doubtful == NULL) {
+		while (strand->innermost != call)
+			leave_for_good(strands, strand, ns);
 		return;
 	}
-	strand->slots[strand->calls.depth] = slot;
-	pft_calls_begin(&strand->calls, call->ns, call->id, call->stack);
-	strand->low = slot < strand->low ? slot : strand->low;
-	strand->high = slot > strand->high ? slot : strand->high;
+	begin_doubt(doubtful, strand, ns);
+	doubtful->innermost = strand->innermost;
+	for (; strand->innermost != call; strand->innermost = strand->innermost->outer)
+		move(strand->innermost, doubtful, ns);
+	doubtful->outermost->outer = NULL;
 }
 
-void pft_strands_begin(struct pft_strands *strands, struct pft_strand_pool *pool,
-	const struct pft_strand_owner *owner, const struct pft_strand_call *call)
+// The strand is in use, so it is a stack. False when out of memory.
+static bool dispel(struct pft_strands *strands, struct pft_fibers *thread, struct pft_strand *strand)
 {
-	struct pft_strand *strand = with_open(strands, call->slot);
+	const struct pft_foreign_call *outermost = strand->outermost;
 
-	if (strand != NULL)
-		pft_calls_abandon(&strand->calls, call->ns, call_at(strand, call->slot));
+	if (strand->fiber == NULL)
+		strand->fiber = pft_fibers_take(thread, &strands->fibers, outermost->slot, outermost->ns);
+	let_home_go(strands, strand);
+	return strand->fiber != NULL;
+}
+
+// ---- begins -----------------------------------------------------------------------------------------
+
+// Time steps back only where a thread was stopped between reading the clock and recording.
+static bool may_call(const struct pft_foreign_call *call, uint64_t ns)
+{
+	return call->strand->last_ns <= ns;
+}
+
+static bool may_call_undoubted(const struct pft_foreign_call *call, uint64_t ns)
+{
+	return call->strand->fiber != NULL && may_call(call, ns);
+}
+
+static struct pft_foreign_call *caller_of(const struct pft_strands *strands, uint64_t slot, uint64_t ns)
+{
+	struct pft_foreign_call *caller =
+		pft_callmap_above(&strands->map, slot, REACH, may_call_undoubted, ns);
+
+	return caller != NULL ? caller : pft_callmap_above(&strands->map, slot, REACH, may_call, ns);
+}
+
+static struct pft_strand *for_new_stack(
+	struct pft_strands *strands, struct pft_fibers *thread, uint64_t slot, uint64_t ns)
+{
+	struct pft_strand *strand = add_strand(strands);
+
 	if (strand == NULL)
-		strand = of_caller(strands, call->slot);
-	if (strand == NULL)
-		strand = idle_at(strands, call->slot);
-	if (strand == NULL)
-		strand = for_new_stack(strands, pool, owner, call->slot);
-	if (strand == NULL) {
-		owner->totals->dropped++;
+		return NULL;
+	strand->last_ns = ns;
+	strand->fiber = pft_fibers_take(thread, &strands->fibers, slot, ns);
+	if (strand->fiber != NULL)
+		return strand;
+	remove_strand(strands, strand);
+	return NULL;
+}
+
+static struct pft_strand *strand_for(
+	struct pft_strands *strands, struct pft_fibers *thread, uint64_t slot, uint64_t ns)
+{
+	struct pft_foreign_call *caller = caller_of(strands, slot, ns);
+
+	if (caller == NULL)
+		return for_new_stack(strands, thread, slot, ns);
+	split(strands, caller, ns);
+	return dispel(strands, thread, caller->strand) ? caller->strand : NULL;
+}
+
+static void push(struct pft_strands *strands, struct pft_strand *strand, struct pft_foreign_call *call)
+{
+	call->strand = strand;
+	call->outer = strand->innermost;
+	call->deep = strand->depth >= strands->filters->depth_max;
+	if (strand->innermost == NULL)
+		strand->outermost = call;
+	strand->innermost = call;
+	strand->depth++;
+	strand->last_ns = call->ns;
+	strands->tally.events.filtered += call->deep;
+}
+
+static bool is_written_at_once(const struct pft_strands *strands, const struct pft_foreign_call *call)
+{
+	bool is_sure = call->outer == NULL || strands->map.count > HELD_MAX;
+
+	return is_sure && !call->deep && strands->filters->min_duration_ns == 0;
+}
+
+// Its slot is used anew.
+static void leave_old(struct pft_strands *strands, uint64_t slot, uint64_t ns)
+{
+	struct pft_foreign_call *old = pft_callmap_find(&strands->map, slot);
+
+	if (old == NULL)
+		return;
+	split(strands, old, ns);
+	leave_for_good(strands, old->strand, ns);
+}
+
+void pft_strands_begin(
+	struct pft_strands *strands, struct pft_fibers *thread, const struct pft_strand_call *begun)
+{
+	struct pft_strand *strand;
+	struct pft_foreign_call *call;
+
+	leave_old(strands, begun->slot, begun->ns);
+	strand = strand_for(strands, thread, begun->slot, begun->ns);
+	call = strand != NULL ? pft_callmap_add(&strands->map, begun->slot) : NULL;
+	if (call == NULL) {
+		strands->tally.events.dropped++;
+		if (strand != NULL && strand->innermost == NULL)
+			remove_strand(strands, strand);
 		return;
 	}
-	move_to_front(strands, strand);
-	push(strand, call);
+	call->ns = begun->ns;
+	call->turn = begun->turn;
+	call->id = (uint16_t)begun->id;
+	call->stack = begun->stack;
+	push(strands, strand, call);
+	if (is_written_at_once(strands, call))
+		write_begin(strands, call);
 }
 
-// The strand whose innermost call is the one that ends, or NULL.
-static struct pft_strand *ending(
-	struct pft_strands *strands, struct pft_totals *totals, const struct pft_strand_call *call)
-{
-	struct pft_strand *strand = with_open(strands, call->slot);
+// ---- ends -------------------------------------------------------------------------------------------
 
-	if (strand == NULL) {
-		totals->dropped++;
-		return NULL;
+static void end_call(struct pft_strands *strands, struct pft_fibers *thread,
+	const struct pft_strand_call *ended, bool unwound)
+{
+	struct pft_foreign_call *call = pft_callmap_find(&strands->map, ended->slot);
+	struct ending ending = {.ns = ended->ns, .stack = ended->stack, .unwound = unwound};
+
+	if (call == NULL || call->turn != ended->turn) {
+		strands->tally.events.dropped++;
+		return;
 	}
-	pft_calls_abandon(&strand->calls, call->ns, call_at(strand, call->slot) + 1);
-	move_to_front(strands, strand);
-	return strand;
+	dispel(strands, thread, call->strand);
+	split(strands, call, ended->ns);
+	++*leave(strands, call->strand, ending);
 }
 
 void pft_strands_end(
-	struct pft_strands *strands, struct pft_totals *totals, const struct pft_strand_call *call)
+	struct pft_strands *strands, struct pft_fibers *thread, const struct pft_strand_call *ended)
 {
-	struct pft_strand *strand = ending(strands, totals, call);
-
-	if (strand != NULL)
-		pft_calls_end(&strand->calls, call->ns, call->stack);
+	end_call(strands, thread, ended, false);
 }
 
 void pft_strands_end_unwound(
-	struct pft_strands *strands, struct pft_totals *totals, const struct pft_strand_call *call)
+	struct pft_strands *strands, struct pft_fibers *thread, const struct pft_strand_call *ended)
 {
-	struct pft_strand *strand = ending(strands, totals, call);
-
-	if (strand != NULL)
-		pft_calls_end_unwound(&strand->calls, call->ns);
+	end_call(strands, thread, ended, true);
 }
 
 // ---- all of them ------------------------------------------------------------------------------------
@@ -241,31 +362,34 @@ void pft_strands_end_unwound(
 void pft_strands_ripen(struct pft_strands *strands, uint64_t ns)
 {
 	for (struct pft_strand *strand = strands->first; strand != NULL; strand = strand->next)
-		pft_calls_ripen(&strand->calls, ns);
+		if (strand->fiber != NULL && is_held(strand->outermost) &&
+			long_enough(strands, strand->outermost, ns))
+			write_begin(strands, strand->outermost);
+}
+
+static void settle(struct pft_strands *strands, const struct pft_strand *strand, uint64_t ns)
+{
+	for (struct pft_foreign_call *call = strand->innermost; call != NULL; call = call->outer) {
+		if (!is_held(call))
+			continue;
+		if (long_enough(strands, call, ns))
+			write_begin(strands, call);
+		else
+			strands->tally.events.filtered++;
+	}
 }
 
 void pft_strands_settle(struct pft_strands *strands, uint64_t ns)
 {
-	for (struct pft_strand *strand = strands->first; strand != NULL; strand = strand->next)
-		pft_calls_settle(&strand->calls, ns);
-}
+	struct pft_strand *next;
 
-void pft_strands_gap(struct pft_strands *strands, uint64_t ns)
-{
-	for (struct pft_strand *strand = strands->first; strand != NULL; strand = strand->next)
-		if (strand->calls.depth != 0)
-			pft_calls_gap(&strand->calls, ns, 0, 0);
-}
+	for (struct pft_strand *strand = strands->first; strand != NULL; strand = next) {
+		uint32_t left = strand->fiber == NULL ? strand->depth : 0;
 
-void pft_strands_retire(struct pft_strands *strands, struct pft_strand_pool *pool, uint64_t ns)
-{
-	while (strands->first != NULL) {
-		struct pft_strand *strand = strands->first;
-
-		strands->first = strand->next;
-		pft_calls_abandon(&strand->calls, ns, 0);
-		pft_trace_retire(strand->calls.track);
-		pool_put(pool, strand);
+		next = strand->next;
+		if (left == 0)
+			settle(strands, strand, ns);
+		while (left-- != 0)
+			leave_for_good(strands, strand, ns);
 	}
-	strands->count = 0;
 }

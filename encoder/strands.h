@@ -1,65 +1,65 @@
 // SPDX-License-Identifier: MIT
-// Calls on stacks that are not the thread's own: coroutines, alternate signal stacks. Called by lane.c.
-// Flusher context. Nobody tells us where such a stack begins or ends; all that is known is the address of
-// each call's return-address slot. A strand is a stack as we guess it: a chain of open calls whose slots go
-// down, as stacks do, with a child track of its own. The rule: an end closes the very call that began at its
-// slot.
+// Calls on stacks that are not the thread's own: coroutines, alternate signal stacks. Called by lane.c, in
+// order of time (order.h). Flusher context. An end closes the very call that began at its slot at its turn,
+// whichever thread records it.
+//
+// Nobody tells us where such a stack begins or ends; all that is known is the address of each call's slot. A
+// strand is a stack as we guess it: a chain of open calls whose slots go down, as stacks do, on a track of
+// its own (fibers.h). The guess may be wrong: two small stacks may lie so close that they look like one. So
+// only the outermost call of a strand, which cannot collide with another, is written when it begins. An inner
+// one is written when it ends, with both its times, for until then the guess may be found wrong: when a call
+// ends, or another begins below it, while inner calls are open, these are either left for good (longjmp,
+// throw, a stack that was thrown away) or live on another stack. They become a strand of their own, in doubt.
+// Should one of them end, they were alive, and get a track of their own. Should its slot be used anew, or
+// should the trace end before, it was left: it is drawn inside of its caller up to where the doubt arose, and
+// marked.
 #ifndef PFT_STRANDS_H
 #define PFT_STRANDS_H
 
 #include <stdint.h>
 
-#include "encoder/base/arena.h"
 #include "encoder/calls.h"
+#include "encoder/callmap.h"
+#include "encoder/fibers.h"
+#include "encoder/tally.h"
 
 struct pft_strand;
 
-// The strands of one thread.
+// Those of a process. All but the filters and the arenas is zero at first.
 struct pft_strands {
-	struct pft_strand *first; // the one used last
-	uint32_t count;
-};
-
-// What strands are made of. Those of threads that have ended are used again.
-struct pft_strand_pool {
-	struct pft_arena *arena;
 	const struct pft_filters *filters;
-	struct pft_strand *free;
+	struct pft_arena *arena;
+	struct pft_tally tally; // written, filtered and dropped events of all threads
+	struct pft_callmap map;
+	struct pft_fiber_pool fibers;
+	struct pft_strand *first;
+	struct pft_strand *pool;
 };
 
-// The thread that the strands belong to.
-struct pft_strand_owner {
-	struct pft_track *track;
-	struct pft_totals *totals;
-};
-
-// What a foreign record says of a call.
+// What a foreign record says of a call. Slot and turn say which one it is.
 struct pft_strand_call {
 	uint64_t ns;
 	uint64_t slot;
+	uint32_t turn;
 	uint32_t id; // of a begin
 	uint32_t stack; // as for pft_calls_begin
 };
 
-// A begin at a slot that is open already says that the old call was abandoned, and all that it called. An
-// event for which there is no strand, and no memory for one, counts as dropped.
-void pft_strands_begin(struct pft_strands *strands, struct pft_strand_pool *pool,
-	const struct pft_strand_owner *owner, const struct pft_strand_call *call);
+// A begin at a slot that is open already says that the old call was left. Where there is no memory, an event
+// counts as dropped. `thread`: of the thread that recorded the event, for a new track.
+void pft_strands_begin(
+	struct pft_strands *strands, struct pft_fibers *thread, const struct pft_strand_call *begun);
 
-// Calls below the slot (which began later) were abandoned. An end that closes nothing counts as dropped.
+// An end that closes nothing, because its begin was not read, counts as dropped.
 void pft_strands_end(
-	struct pft_strands *strands, struct pft_totals *totals, const struct pft_strand_call *call);
+	struct pft_strands *strands, struct pft_fibers *thread, const struct pft_strand_call *ended);
 void pft_strands_end_unwound(
-	struct pft_strands *strands, struct pft_totals *totals, const struct pft_strand_call *call);
+	struct pft_strands *strands, struct pft_fibers *thread, const struct pft_strand_call *ended);
 
-// For pft_calls_ripen, _settle of every strand.
+// Writes outermost begins that the filter held back and that are old enough at `ns`.
 void pft_strands_ripen(struct pft_strands *strands, uint64_t ns);
+
+// Writes what is held back and counts the rest: nothing may follow. What is open stays open.
 void pft_strands_settle(struct pft_strands *strands, uint64_t ns);
-
-// Records of the thread were lost: no call is known to be open any more.
-void pft_strands_gap(struct pft_strands *strands, uint64_t ns);
-
-// The thread has ended, and with it all open calls. Retires the tracks and gives the strands to the pool.
-void pft_strands_retire(struct pft_strands *strands, struct pft_strand_pool *pool, uint64_t ns);
 
 #endif

@@ -3,9 +3,10 @@
 // for, the writer of Chrome JSON. Flusher context (or any single thread): one owner, no locks, memory from
 // its own arena.
 //
-// Times are nanoseconds of CLOCK_BOOTTIME. On one track begins, ends and instants come in order of time.
-// A verb never fails: when the file cannot be written, pft_trace_flush says so, once, and what follows is
-// counted as dropped.
+// Times are nanoseconds of CLOCK_BOOTTIME. On a thread's track begins, ends and instants come in order of
+// of time. On a fiber's a call may be told when it has ended, after what lies inside of it: readers sort by
+// time. A verb never fails: when the file cannot be written, pft_trace_flush says so, once, and what follows
+// is counted as dropped.
 #ifndef PFT_TRACE_H
 #define PFT_TRACE_H
 

@@ -51,7 +51,7 @@ static int drain_thread(struct pft_replay *replay, struct pft_self *self, uint32
 	int error;
 
 	pft_replay_drain(replay, index, head);
-	if (state == PFT_THREAD_ENDED)
+	if (state == PFT_THREAD_ENDED && pft_replay_is_drained(replay, index))
 		return end_thread(replay, index);
 	if (head == __atomic_load_n(&self->tail, __ATOMIC_RELAXED))
 		return 0;
@@ -67,7 +67,7 @@ static bool is_due(uint32_t state, bool last)
 	return state == PFT_THREAD_ENDED;
 }
 
-int pft_round_drain(struct pft_replay *replay, bool last, uint32_t *progress)
+static int drain_threads(struct pft_replay *replay, bool last, uint32_t *progress)
 {
 	struct pft_self *self;
 	int result = 0;
@@ -79,6 +79,20 @@ int pft_round_drain(struct pft_replay *replay, bool last, uint32_t *progress)
 		if (result >= 0 && drained != 0)
 			result = drained;
 		__atomic_add_fetch(progress, 1, __ATOMIC_RELAXED);
+	}
+	return result;
+}
+
+// The threads that a pass has helped on are ended and given room by draining them once more.
+int pft_round_drain(struct pft_replay *replay, bool last, uint32_t *progress)
+{
+	int result = drain_threads(replay, last, progress);
+
+	while (pft_replay_pass(replay, false)) {
+		int drained = drain_threads(replay, last, progress);
+
+		if (result >= 0 && drained != 0)
+			result = drained;
 	}
 	return result;
 }

@@ -79,6 +79,8 @@ def coroutines_leave_each_other_in_the_middle_of_calls():
 def coroutines_return_on_another_thread_than_they_were_called_on():
     trace = same(["coroutines", 5, 1], funcs=ALL).trace()
     assert_counts(trace, through=2, through_again=2, outer=10, leaf=6)
+    assert_closed(trace)
+    assert trace.totals()["dropped"] == 0, trace.totals()
 
 
 @test
