@@ -45,15 +45,17 @@ static bool has_open_call(uint64_t head)
 	return !(pft_head_floor(head) & 1);
 }
 
-// Records the end of the innermost call, if `head` still is what it was reckoned from, and takes the call
-// off. False when a handler came in between: look again.
-static bool end_innermost(struct pft_self *self, uint32_t kind)
+// Records the end of the innermost call, if it still is the one at `offset`, and takes it off. False when a
+// handler came in between, and that call may be over: look again.
+static bool end_innermost(struct pft_self *self, uint64_t offset, uint32_t kind)
 {
 	bool room = pft_ring_admits_end(self);
 	uint64_t head = room ? pft_ring_claim(self) : __atomic_load_n(&self->head, __ATOMIC_RELAXED);
-	struct pft_frame *frame = frame_at(self, innermost(head));
+	struct pft_frame *frame = frame_at(self, offset);
 	uint32_t position = pft_head_position(head);
 
+	if (!has_open_call(head) || innermost(head) != offset)
+		return false;
 	if (room)
 		position =
 			pft_ring_write(self, position, pft_clock_ticks(), (frame->what & PFT_WHAT_ID) | kind);
@@ -73,7 +75,7 @@ static uint64_t unwind_below(struct pft_self *self, uint64_t offset)
 
 		if (!has_open_call(head) || innermost(head) >= offset)
 			return head;
-		end_innermost(self, PFT_UNWOUND);
+		end_innermost(self, innermost(head), PFT_UNWOUND);
 	}
 }
 
@@ -220,7 +222,7 @@ static void leave_native(struct pft_self *self, uint64_t offset)
 		head = unwind_below(self, offset);
 		if (!has_open_call(head) || innermost(head) != offset)
 			return; // begun before this session, or taken for abandoned and yet returning
-	} while (!end_innermost(self, PFT_END));
+	} while (!end_innermost(self, offset, PFT_END));
 }
 
 // One recorded function has jumped into another: its record serves on, the first slice ends, the next begins.

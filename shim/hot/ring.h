@@ -19,7 +19,7 @@
 #include "shim/hot/self.h"
 
 // Claims the head's position for up to PFT_HOLE_SLOTS slots and returns the head. A commit must be tried
-// next.
+// next; a claim that is given up costs the next writer a hole.
 uint64_t pft_ring_claim(struct pft_self *self);
 
 // Stores `what` with the time `ticks` at `position`; returns the position behind.

@@ -183,6 +183,72 @@ Test(interrupted, call_on_a_foreign_stack_is_recorded)
 	seated_elsewhere(interrupt_elsewhere);
 }
 
+// ---- an abandoned call --------------------------------------------------------------------------------
+
+static function abandoned;
+static sigjmp_buf above;
+
+static void jump_up(void)
+{
+	siglongjmp(above, 1);
+}
+
+// Deep enough that the handler's calls come to lie above it, and close it as well.
+__attribute__((noinline)) static void call_deep(function call)
+{
+	char room[65536];
+
+	__asm__ volatile("" : : "r"(room) : "memory");
+	call();
+	__asm__ volatile("" : : "r"(room) : "memory");
+}
+
+static void abandon(void)
+{
+	if (!sigsetjmp(above, 0))
+		call_deep(abandoned);
+}
+
+static void abandon_on_the_slow_path(void)
+{
+	abandon();
+	seated_arm();
+}
+
+static void call_abandoned_deep(void)
+{
+	call_deep(abandoned);
+}
+
+// One in the other.
+static void abandon_two(void)
+{
+	if (!sigsetjmp(above, 0))
+		call_deep(afterwards);
+}
+
+static void make_abandoned(void)
+{
+	make_hooks();
+	abandoned = seated_hook(jump_up);
+}
+
+Test(interrupted, call_that_closes_an_abandoned_one_is_recorded)
+{
+	seated_start(PFT_CLOCK_TSC);
+	make_abandoned();
+	interrupt_everywhere(abandon, call_interrupted, "+d ~d +a -a ");
+	interrupt_everywhere(abandon_on_the_slow_path, call_interrupted, "+d ~d +a -a ");
+}
+
+Test(interrupted, call_that_closes_two_abandoned_ones_is_recorded)
+{
+	seated_start(PFT_CLOCK_MONOTONIC);
+	make_abandoned();
+	pft_originals[seated_hook_id((void *)afterwards)] = (void *)call_abandoned_deep;
+	interrupt_everywhere(abandon_two, call_interrupted, "+c +d ~d ~c +a -a ");
+}
+
 // ---- a handler that switches stacks -----------------------------------------------------------------
 
 // As a scheduler does that preempts: a coroutine is left in the middle of its call, and the call that is open
