@@ -9,6 +9,7 @@
 #include "encoder/base/sys_x86_64.h"
 #include "shim/hot/clock.h"
 #include "shim/hot/local_x86_64.h"
+#include "shim/hot/signals.h"
 #include "shim/hot/hot.h"
 
 #define SLOT ((uint32_t)sizeof(struct pft_record))
@@ -148,30 +149,32 @@ static bool has_end_room(struct pft_self *self)
 	       (int32_t)(position - (tail + self->ring_mask + 1 - MARGIN)) < 0;
 }
 
+static bool write_gap(struct pft_self *self, uint64_t dropped)
+{
+	uint64_t head = pft_ring_claim(self);
+	uint32_t position = pft_ring_write(self, pft_head_position(head), pft_clock_ticks(), PFT_GAP);
+	struct pft_gap *gap = (struct pft_gap *)record_at(self, position);
+
+	gap->dropped = dropped;
+	gap->depth = open_calls(self, pft_head_floor(head), UINT32_MAX);
+	__atomic_store_n(&gap->at, position, __ATOMIC_RELEASE);
+	return pft_ring_commit(self, head, position + SLOT, pft_head_floor(head));
+}
+
 // Events were dropped and now there is room: says how many, and how many calls are open whose ends will come.
+// Signals are held: a handler between the commit and the count would say the same gap again.
 static void say_gap(struct pft_self *self)
 {
-	for (;;) {
-		uint64_t dropped = __atomic_load_n(&self->dropped_unsaid, __ATOMIC_RELAXED);
-		uint64_t head;
-		uint32_t position;
-		struct pft_gap *gap;
+	uint64_t signals = pft_signals_hold();
+	uint64_t dropped = self->dropped_unsaid; // perhaps a handler has said it
 
-		if (!dropped)
-			return;
-		head = pft_ring_claim(self);
-		position = pft_head_position(head);
-		position = pft_ring_write(self, position, pft_clock_ticks(), PFT_GAP);
-		gap = (struct pft_gap *)record_at(self, position);
-		gap->dropped = dropped;
-		gap->depth = open_calls(self, pft_head_floor(head), UINT32_MAX);
-		__atomic_store_n(&gap->at, position, __ATOMIC_RELEASE);
-		if (!pft_ring_commit(self, head, position + SLOT, pft_head_floor(head)))
-			continue;
+	if (dropped) {
+		while (!write_gap(self, dropped))
+			;
 		self->dropped_unsaid -= dropped;
 		self->entry->other_slots += 2;
-		return;
 	}
+	pft_signals_release(signals);
 }
 
 static void say_wait(struct pft_self *self, uint64_t start_ticks)

@@ -249,6 +249,20 @@ Test(interrupted, call_that_closes_two_abandoned_ones_is_recorded)
 	interrupt_everywhere(abandon_two, call_interrupted, "+c +d ~d ~c +a -a ");
 }
 
+// ---- a gap --------------------------------------------------------------------------------------------
+
+static void drop_two(void)
+{
+	pft_self->dropped_unsaid = 2;
+	seated_arm();
+}
+
+Test(interrupted, gap_is_said_once)
+{
+	start(PFT_CLOCK_TSC);
+	interrupt_everywhere(drop_two, call_interrupted, "?:2:0 +a -a ");
+}
+
 // ---- a handler that switches stacks -----------------------------------------------------------------
 
 // As a scheduler does that preempts: a coroutine is left in the middle of its call, and the call that is open
