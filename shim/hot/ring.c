@@ -107,27 +107,38 @@ static uint32_t open_foreign_calls(const struct pft_self *self, uint32_t most)
 	return count < most ? count : most;
 }
 
-// Ends may go on until the ring is full; begins only for half of what is left over once every open call has
-// room for its end: then each begin in that half can have its own end in the other. The clock that is read
-// by a call leaves no room before the limits, so that every event comes here.
+// The position up to which events may go.
+static uint32_t end_of_room(const struct pft_self *self, uint32_t position)
+{
+	uint32_t tail = __atomic_load_n(&self->tail, __ATOMIC_ACQUIRE);
+
+	if (pft_session->overflow == PFT_OVERFLOW_OVERWRITE)
+		tail = position;
+	return tail + self->ring_mask + 1 - MARGIN;
+}
+
+// What is left over once every open call has room for its end; less than nothing when that has been eaten up.
+// Beyond half of the ring the ends of deep recursion have no room kept; see pft_ring_admits_end.
+static int32_t spare_room(const struct pft_self *self, uint64_t head)
+{
+	uint32_t position = pft_head_position(head);
+	uint32_t half = (self->ring_mask + 1) / 2;
+	uint32_t kept = open_calls(self, pft_head_floor(head), half / SLOT) * SLOT +
+			open_foreign_calls(self, half / 2 / SLOT) * 2 * SLOT;
+
+	return (int32_t)(end_of_room(self, position) - position - (kept < half ? kept : half));
+}
+
+// Ends may go on until the ring is full; begins only for half of what is to spare: then each begin in that
+// half can have its own end in the other. The clock that is read by a call leaves no room before the limits,
+// so that every event comes here.
 static bool has_begin_room(struct pft_self *self)
 {
 	uint64_t head = __atomic_load_n(&self->head, __ATOMIC_RELAXED);
 	uint32_t position = pft_head_position(head);
-	uint32_t size = self->ring_mask + 1;
-	uint32_t tail = __atomic_load_n(&self->tail, __ATOMIC_ACQUIRE);
-	uint32_t end, kept;
-	int32_t room;
+	uint32_t end = end_of_room(self, position);
+	int32_t room = spare_room(self, head);
 
-	if (pft_session->overflow == PFT_OVERFLOW_OVERWRITE)
-		tail = position;
-	end = tail + size - MARGIN;
-	// Beyond half of the ring the ends of deep recursion have no room kept; see pft_ring_admits_end.
-	kept = open_calls(self, pft_head_floor(head), size / 2 / SLOT) * SLOT +
-	       open_foreign_calls(self, size / 4 / SLOT) * 2 * SLOT;
-	if (kept > size / 2)
-		kept = size / 2;
-	room = (int32_t)(end - position - kept);
 	room = room > 0 ? (room / 2) & -(int32_t)SLOT : 0;
 	if (pft_clock_is_tsc()) {
 		__atomic_store_n(&self->end_limit, end, __ATOMIC_RELAXED);
@@ -147,6 +158,13 @@ static bool has_end_room(struct pft_self *self)
 	has_begin_room(self); // renews both limits
 	return pft_session->overflow == PFT_OVERFLOW_OVERWRITE ||
 	       (int32_t)(position - (tail + self->ring_mask + 1 - MARGIN)) < 0;
+}
+
+// Whether a gap can be said with what it comes before, without the room that is kept for the ends of open
+// calls: ends may come with a gap before each, and would be lost. It can wait.
+static bool has_gap_room(const struct pft_self *self)
+{
+	return spare_room(self, __atomic_load_n(&self->head, __ATOMIC_RELAXED)) >= (int32_t)MARGIN;
 }
 
 static bool write_gap(struct pft_self *self, uint64_t dropped)
@@ -240,7 +258,7 @@ static bool admits(struct pft_self *self, bool (*has_room)(struct pft_self *))
 	pft_ring_wake_flusher();
 	if (!room && may_wait(self))
 		room = wait_for_room(self, has_room);
-	if (room && self->dropped_unsaid)
+	if (room && self->dropped_unsaid && has_gap_room(self))
 		say_gap(self);
 	return room;
 }

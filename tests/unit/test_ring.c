@@ -187,6 +187,30 @@ Test(ring, says_the_gap_before_the_next_event)
 	stop();
 }
 
+// With events dropped before each of them, and a gap to say.
+Test(ring, keeps_the_room_of_ends_from_gaps)
+{
+	const unsigned open = 100;
+	unsigned ended = 0;
+
+	start(1, 0);
+	for (unsigned i = 0; i < open; i++)
+		cr_assert(begin());
+	while (begin())
+		end();
+	for (unsigned i = 0; i < open; i++) {
+		cr_assert_not(begin());
+		self->end_limit = position(); // the flusher went to sleep
+		ended += end();
+	}
+	cr_assert_eq(ended, open);
+	__atomic_store_n(&self->tail, position(), __ATOMIC_RELEASE);
+	cr_assert(begin());
+	cr_assert_eq(record(position() - 3 * SLOT)->what, PFT_GAP, "it is said when there is room");
+	cr_assert_eq(self->dropped_unsaid, 0);
+	stop();
+}
+
 Test(ring, overwrites_the_oldest_without_ever_refusing)
 {
 	unsigned i;
