@@ -2,6 +2,7 @@
 // The bare thread of the flusher. Hot context: the first event starts it; see guest.h.
 #include "shim/hot/guest.h"
 
+#include <linux/errno.h>
 #include <linux/futex.h>
 #include <linux/sched.h>
 #include <sys/mman.h>
@@ -36,6 +37,7 @@ enum life { IDLE, STARTING, RUNNING, AWAY };
 static uint32_t life;
 static char *memory;
 static uint32_t thread; // its id; the kernel clears it and wakes us when it ends (CLONE_CHILD_CLEARTID)
+static uint32_t counted; // its id, until the kernel has forgotten it, which is a moment later
 static int start_error;
 static int kept[2] = {-1, -1}; // that it keeps of the program's file table, the lower one first
 static void (*body)(void);
@@ -97,6 +99,7 @@ static void part(void)
 
 static void enter(void)
 {
+	__atomic_store_n(&counted, (uint32_t)pft_sys_gettid(), __ATOMIC_RELEASE);
 	part();
 	body();
 	__atomic_store_n(&life, AWAY, __ATOMIC_RELEASE);
@@ -144,6 +147,7 @@ void pft_guest_prepare(void (*run)(void))
 {
 	body = run;
 	thread = 0;
+	counted = 0;
 	pft_guest_keep(-1, -1);
 	pft_guest_allow();
 }
@@ -173,17 +177,30 @@ static bool has_thread(void)
 	return __atomic_load_n(&thread, __ATOMIC_ACQUIRE) != 0;
 }
 
+// Behind its last instruction the thread still is one of this process, which unshare(2) and setns(2) refuse
+// to processes with several.
+static bool is_counted(void)
+{
+	uint32_t id = __atomic_load_n(&counted, __ATOMIC_ACQUIRE);
+
+	return id && pft_sys3(SYS_tgkill, pft_sys_getpid(), id, 0) != -ESRCH;
+}
+
 bool pft_guest_join(uint64_t ns)
 {
-	const struct timespec nap = {0, 20000000};
+	const struct timespec nap = {0, 20000000}, moment = {0, 20000};
 	uint64_t start_ns = pft_clock_ns(CLOCK_MONOTONIC);
 
-	while (has_thread()) {
+	while (has_thread() || is_counted()) {
 		if (pft_clock_ns(CLOCK_MONOTONIC) - start_ns > ns)
 			return false;
 		// The kernel wakes with a shared futex (mm_release): not FUTEX_PRIVATE.
-		pft_sys_futex(&thread, FUTEX_WAIT, __atomic_load_n(&thread, __ATOMIC_RELAXED), &nap);
+		if (has_thread())
+			pft_sys_futex(&thread, FUTEX_WAIT, __atomic_load_n(&thread, __ATOMIC_RELAXED), &nap);
+		else
+			pft_sys2(SYS_nanosleep, &moment, NULL);
 	}
+	__atomic_store_n(&counted, 0, __ATOMIC_RELEASE); // the id may be given out again
 	return true;
 }
 

@@ -189,6 +189,27 @@ Test(guest, that_cannot_be_started_says_why_and_is_not_tried_again)
 	cr_assert_eq(guest.runs, 1);
 }
 
+// The kernel gives the pages back when the thread has run for the last time, and before it forgets it.
+static void leave_much_to_do(void)
+{
+	long fd = pft_sys2(SYS_memfd_create, "", 0);
+
+	pft_sys4(SYS_fallocate, fd, 0, 0, 32 << 20);
+	guest.tid = (uint32_t)pft_sys_gettid();
+}
+
+// As unshare(CLONE_NEWUSER) asks, which fails while there are two.
+Test(guest, is_no_thread_of_the_process_once_it_has_been_joined)
+{
+	prepare(leave_much_to_do);
+	for (unsigned turn = 0; turn < 10; turn++) {
+		pft_guest_allow();
+		pft_guest_want();
+		cr_assert(pft_guest_join(LONG_NS));
+		cr_assert_eq(tgkill(getpid(), (pid_t)guest.tid, 0), -1, "turn %u", turn);
+	}
+}
+
 static sigjmp_buf before_it;
 
 static void leave(void)
