@@ -120,18 +120,18 @@ static long open_name(uint32_t tid)
 // The kernel knows a thread's name however the program set it.
 static void refresh_name(struct pft_session_thread *entry)
 {
+	char name[PFT_NAME_BYTES] = "";
 	long fd = open_name(entry->tid);
 	long size;
 
 	if (fd < 0)
 		return;
-	if (pft_session_name_begin(entry)) {
-		size = pft_sys_read((int)fd, entry->name, sizeof(entry->name));
-		if (size > 0)
-			entry->name[size - 1] = '\0'; // the newline
-		pft_session_name_end(entry);
-	}
+	size = pft_sys_read((int)fd, name, sizeof(name));
 	pft_sys_close((int)fd);
+	if (size <= 0)
+		return;
+	name[size - 1] = '\0'; // the newline
+	pft_self_name(entry, name);
 }
 
 // A thread that nobody announced does not say when it ends either.

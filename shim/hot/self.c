@@ -257,14 +257,33 @@ void pft_self_give_back(struct pft_self *self)
 	__atomic_store_n(&entry->state, PFT_THREAD_FREE, __ATOMIC_RELEASE);
 }
 
+static bool has_name(const struct pft_session_thread *entry, const char *name)
+{
+	uint32_t i = 0;
+
+	while (name[i] && __atomic_load_n(&entry->name[i], __ATOMIC_RELAXED) == name[i])
+		i++;
+	return __atomic_load_n(&entry->name[i], __ATOMIC_RELAXED) == name[i];
+}
+
+void pft_self_name(struct pft_session_thread *entry, const char *name)
+{
+	uint32_t i = 0;
+
+	if (has_name(entry, name) || !pft_session_name_begin(entry))
+		return;
+	for (; name[i]; i++)
+		__atomic_store_n(&entry->name[i], name[i], __ATOMIC_RELEASE);
+	__atomic_store_n(&entry->name[i], '\0', __ATOMIC_RELEASE);
+	pft_session_name_end(entry);
+}
+
 void pft_self_read_name(struct pft_self *self)
 {
-	struct pft_session_thread *entry = self->entry;
+	char name[PFT_NAME_BYTES] = "";
 
-	if (!pft_session_name_begin(entry))
-		return;
-	pft_sys2(SYS_prctl, PR_GET_NAME, entry->name);
-	pft_session_name_end(entry);
+	if (pft_sys2(SYS_prctl, PR_GET_NAME, name) == 0)
+		pft_self_name(self->entry, name);
 }
 
 static void fill_entry(struct pft_self *self, uint32_t position)

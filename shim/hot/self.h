@@ -132,6 +132,13 @@ void pft_self_begin(struct pft_self *self, uintptr_t stack_high);
 // The calling thread records no more.
 void pft_self_end(void);
 
+// What the kernel keeps of a thread's name, with the NUL (TASK_COMM_LEN).
+#define PFT_NAME_BYTES 16
+
+// Puts the thread's name, which is shorter than PFT_THREAD_NAME, into its entry, unless it is there: whatever
+// is put there is told in the trace. By the thread, or by the flusher.
+void pft_self_name(struct pft_session_thread *entry, const char *name);
+
 // Copies the kernel's name of the calling thread into its entry.
 void pft_self_read_name(struct pft_self *self);
 

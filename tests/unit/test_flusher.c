@@ -366,6 +366,19 @@ FLUSHER_TEST(tells_the_name_that_a_thread_has_at_the_end)
 	cr_assert_eq(recording_threads("another name"), 1);
 }
 
+FLUSHER_TEST(tells_a_name_once)
+{
+	prctl(PR_SET_NAME, "one name");
+	start();
+	recording_call(work);
+	for (unsigned turn = 0; turn < 3; turn++) { // the names are looked at before each stop
+		cr_assert(pft_flusher_stop());
+		pft_flusher_start();
+	}
+	finish();
+	cr_assert_eq(recording_threads("one name"), 1);
+}
+
 FLUSHER_TEST(passes_over_a_seat_that_is_just_being_made)
 {
 	pthread_t thread;

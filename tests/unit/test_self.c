@@ -320,6 +320,26 @@ Test(self, reads_the_name_that_the_kernel_has)
 	cr_assert_eq(pft_self->entry->name_turn % 2, 0);
 }
 
+Test(self, leaves_a_name_that_has_not_changed)
+{
+	uint32_t turn;
+
+	session();
+	seated_sit();
+	pthread_setname_np(pthread_self(), "longer");
+	pft_self_read_name(pft_self);
+	turn = pft_self->entry->name_turn;
+	pft_self_read_name(pft_self);
+	cr_assert_eq(pft_self->entry->name_turn, turn);
+	pthread_setname_np(pthread_self(), "long");
+	pft_self_read_name(pft_self);
+	cr_assert_eq(pft_self->entry->name_turn, turn + 2);
+	cr_assert_str_eq(pft_self->entry->name, "long");
+	pthread_setname_np(pthread_self(), "");
+	pft_self_read_name(pft_self);
+	cr_assert_str_eq(pft_self->entry->name, "");
+}
+
 Test(self, leaves_a_name_to_who_is_writing_it)
 {
 	struct pft_session_thread *entry;
