@@ -190,7 +190,7 @@ bool pft_hooks_wanted(const struct pft_settings *settings)
 int pft_hooks_install(struct pft_session *session, const struct pft_objects *objects,
 	const struct pft_selection *selection, const struct pft_settings *settings, struct pft_arena *arena)
 {
-	const struct pft_survey survey = {objects, selection, settings, arena};
+	const struct pft_survey survey = {objects, selection, settings, arena, pft_collector_find(objects)};
 	struct object_hooks *all = pft_arena_alloc(arena, objects->count * sizeof(*all));
 	size_t count;
 	int error;
@@ -316,7 +316,8 @@ static struct pft_hooks_run *divert(struct object_hooks *hooks, const struct pft
 struct pft_hooks_run *pft_hooks_add(
 	const struct pft_objects *objects, const struct pft_object *object, struct pft_arena *arena)
 {
-	const struct pft_survey survey = {objects, chosen.selection, chosen.settings, arena};
+	const struct pft_survey survey = {
+		objects, chosen.selection, chosen.settings, arena, pft_collector_find(objects)};
 	struct object_hooks hooks;
 
 	if (!chosen.session || choose(&survey, object, &hooks) != 0 || hooks.targets.count == 0)

@@ -17,6 +17,7 @@ struct choice {
 	const struct pft_object *caller; // whose slots are looked at
 	struct pft_targets *targets;
 	size_t data; // of the targets
+	bool holds; // the caller has pointers of a garbage collector's
 };
 
 // ---- by name ----------------------------------------------------------------------------------------
@@ -58,6 +59,9 @@ static bool is_wanted(
 	if (verdict != PFT_SELECTED && !is_wanted_by_mode(choice, slot, callee))
 		return false;
 	reason = pft_never_divert(slot->symbol);
+	if (!reason)
+		reason = pft_collector_forbids(
+			&choice->survey->collector, choice->holds, callee, slot->symbol);
 	if (reason && verdict == PFT_SELECTED)
 		say_left_alone(slot->symbol, reason);
 	return !reason;
@@ -72,6 +76,14 @@ static bool leads_into_plt(const struct pft_survey *survey, const struct pft_slo
 	const struct pft_object *holder = pft_objects_at(survey->objects, (uintptr_t)slot->value);
 
 	return holder && holder->program && !pft_object_symbol(holder, slot->symbol);
+}
+
+static int look_for_collector(void *context, const struct pft_slot *slot)
+{
+	struct choice *choice = context;
+
+	choice->holds |= callee_of(choice->survey, slot) == choice->survey->collector.object;
+	return 0;
 }
 
 static int look_at_slot(void *context, const struct pft_slot *slot)
@@ -161,6 +173,9 @@ int pft_targets_choose(
 	*targets = (struct pft_targets){pft_arena_alloc(survey->arena, most * sizeof(struct pft_target)), 0};
 	if (!targets->all)
 		return -ENOMEM;
+	choice.holds = caller == survey->collector.object;
+	if (survey->collector.object && !choice.holds)
+		pft_slots_each(caller, look_for_collector, &choice);
 	pft_slots_each(caller, look_at_slot, &choice);
 	return choice.data ? settle_data(&choice) : 0;
 }

@@ -12,6 +12,7 @@
 #define PFT_TARGETS_H
 
 #include "encoder/base/arena.h"
+#include "shim/collectors.h"
 #include "shim/objects.h"
 #include "shim/select.h"
 #include "shim/settings.h"
@@ -23,6 +24,7 @@ struct pft_survey {
 	const struct pft_selection *selection;
 	const struct pft_settings *settings;
 	struct pft_arena *arena;
+	struct pft_collector collector; // among the objects
 };
 
 struct pft_target {

@@ -72,6 +72,12 @@ def strict_seccomp_is_survived():
 
 
 @test
+def a_garbage_collector_finds_what_its_callers_hold_in_registers():
+    same(["collects"], mode="dev")
+    assert_counts(same(["collects"], funcs=ALL + ",GC_*,qsort").trace(), GC_gcollect=0, qsort=0, leaf=0)
+
+
+@test
 def mode_off_does_nothing_at_all():
     done = same(["quiet"], mode="off", funcs=ALL)
     assert os.listdir(done.directory) == [], os.listdir(done.directory)

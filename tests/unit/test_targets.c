@@ -25,7 +25,8 @@ static const struct pft_object *object_named(const char *name)
 
 static void choose(const char *library, const char *functions)
 {
-	struct pft_survey survey = {&objects, pft_selection_parse(functions, &arena), &settings, &arena};
+	struct pft_survey survey = {
+		&objects, pft_selection_parse(functions, &arena), &settings, &arena, {NULL, false}};
 
 	fixture_open(library);
 	cr_assert_eq(pft_objects_scan(&objects, &arena, environ), 0);
