@@ -39,13 +39,21 @@ static void fill(struct pft_commit_thread *entry, const struct pft_lane *lane)
 	}
 }
 
-void pft_commit_write(struct pft_session *session, const struct pft_commit *head, struct pft_lane *stale)
+void pft_commit_write(struct pft_session *session, const struct pft_commit *head, struct pft_lane *stale,
+	struct pft_strands *strands)
 {
 	uint64_t generation = session->generation + 1;
 	struct pft_commit *record = pft_session_commit(session, generation);
 	unsigned bit = 1u << (generation & 1);
 
+	uint32_t foreign = record->foreign;
+
 	*record = *head;
+	record->foreign = foreign;
+	if ((strands->stale & bit) != 0)
+		record->foreign =
+			pft_strands_list(strands, pft_commit_foreign(session, record), session->foreign_max);
+	strands->stale &= ~bit;
 	for (struct pft_lane *lane = stale; lane != NULL; lane = lane->next_stale) {
 		if ((lane->stale & bit) == 0)
 			continue;

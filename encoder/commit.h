@@ -18,7 +18,9 @@
 #define PFT_COMMIT_ENDED UINT32_MAX
 
 // Makes `head` and the lanes the state that a recovery would go on from. `head` is complete but for the
-// threads. Lanes of which no record lacks news are not touched: the cost is that of what has changed.
-void pft_commit_write(struct pft_session *session, const struct pft_commit *head, struct pft_lane *stale);
+// threads. Lanes and strands of which no record lacks news are not touched: the cost is that of what has
+// changed.
+void pft_commit_write(struct pft_session *session, const struct pft_commit *head, struct pft_lane *stale,
+	struct pft_strands *strands);
 
 #endif

@@ -62,6 +62,15 @@ static struct pft_fiber *make(struct pft_fibers *fibers, struct pft_fiber_pool *
 	return fiber;
 }
 
+struct pft_fiber *pft_fiber_again(struct pft_fiber_pool *pool, struct pft_track *track)
+{
+	struct pft_fiber *fiber = pool_take(pool);
+
+	if (fiber != NULL)
+		*fiber = (struct pft_fiber){.track = track};
+	return fiber;
+}
+
 // ---- taking -----------------------------------------------------------------------------------------
 
 static bool is_near(const struct pft_fiber *fiber, uint64_t slot)

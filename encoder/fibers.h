@@ -42,6 +42,9 @@ struct pft_fiber_pool {
 struct pft_fiber *pft_fibers_take(
 	struct pft_fibers *fibers, struct pft_fiber_pool *pool, uint64_t slot, uint64_t ns);
 
+// For `recover`: a fiber with that track, of a thread that is over. NULL when out of memory.
+struct pft_fiber *pft_fiber_again(struct pft_fiber_pool *pool, struct pft_track *track);
+
 // The stack has no open call any more: the fiber is idle from `ns` on.
 void pft_fiber_put(struct pft_fiber_pool *pool, struct pft_fiber *fiber, uint64_t ns);
 

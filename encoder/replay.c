@@ -74,6 +74,7 @@ struct pft_replay *pft_replay_open(struct pft_session *session, int fd, struct p
 	replay->shared.session = session;
 	replay->shared.filters = filters_of(session);
 	replay->shared.strands.arena = &replay->arena;
+	replay->shared.strands.session = session;
 	replay->shared.strands.map.arena = &replay->arena;
 	replay->shared.strands.fibers.arena = &replay->arena;
 	replay->shared.strands.filters = &replay->shared.filters;
@@ -255,7 +256,7 @@ static void write_record(struct pft_replay *replay)
 	head.written = totals.written;
 	head.filtered = totals.filtered;
 	head.dropped = totals.dropped;
-	pft_commit_write(replay->shared.session, &head, replay->shared.stale);
+	pft_commit_write(replay->shared.session, &head, replay->shared.stale, &replay->shared.strands);
 }
 
 int pft_replay_commit(struct pft_replay *replay)

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define PFT_SESSION_MAGIC UINT64_C(0x316e6f6973746670) // "pftsion1", little endian
-#define PFT_SESSION_VERSION 3
+#define PFT_SESSION_VERSION 4
 
 // Hooks, as many as there are thunks in the trampoline; id 0 is no hook.
 #define PFT_HOOKS_MAX 65536
@@ -166,13 +166,34 @@ struct pft_commit_thread {
 	struct pft_open open[PFT_DEPTH_MAX];
 };
 
+// A call that is open at the commit on a stack that is not the thread's own. Calls are listed stack by stack,
+// as the encoder guesses them (strands.h), from the innermost out. What does not fit into the list was
+// written when it began; its end is lost with the process.
+struct pft_open_foreign {
+	uint64_t slot; // and turn, as of struct pft_detail
+	uint64_t ns;
+	uint64_t track_uuid;
+	uint64_t doubt_ns; // PFT_OPEN_DOUBTFUL: when it ended unless its end comes
+	uint32_t stack;
+	uint16_t id;
+	uint16_t flags;
+};
+
+#define PFT_FOREIGN_MAX 4096
+
+// Besides PFT_OPEN_WRITTEN, which a call lacks that will be written when it ends:
+#define PFT_OPEN_DEEP 2u // is counted only
+#define PFT_OPEN_CLOSED 4u // its slice has ended, its end closes nothing
+#define PFT_OPEN_DOUBTFUL 8u // it may have been left; the track is its caller's
+#define PFT_OPEN_OUTERMOST 16u // the last one of its stack
+
 struct pft_commit {
 	uint64_t trace_bytes; // length of the trace file that is good
 	uint64_t produced, written, filtered, dropped; // of threads that have ended and been freed
 	struct pft_timeline timeline;
 	uint32_t sequences; // packet sequences used so far
-	uint32_t reserved;
-	// struct pft_commit_thread[threads_max] follows
+	uint32_t foreign; // calls listed that are open on stacks that are no thread's own
+	// struct pft_commit_thread[threads_max] follows, and struct pft_open_foreign[PFT_FOREIGN_MAX]
 };
 
 // ---- header -----------------------------------------------------------------------------------------
@@ -223,6 +244,9 @@ struct pft_session {
 	uint32_t frames_max; // 0: no stacks are taken
 	uint32_t frames; // numbers given out, 0 included; some may have come to nothing
 	uint32_t stacks_cut; // that could not be kept whole for want of room here
+	uint32_t foreign_max; // room for such calls in the commit records: PFT_FOREIGN_MAX, or 0 before the
+			      // first
+	uint32_t reserved;
 	uint64_t hooks_at, strings_at, mappings_at, stack_heads_at, frames_at;
 	uint64_t threads_at, commit_at[2], commit_bytes, rings_at;
 	uint64_t unseated; // events of threads that found no place here
@@ -297,6 +321,11 @@ static inline struct pft_commit *pft_session_commit(struct pft_session *s, uint6
 static inline struct pft_commit_thread *pft_commit_thread(struct pft_commit *commit, uint32_t index)
 {
 	return (struct pft_commit_thread *)(commit + 1) + index;
+}
+
+static inline struct pft_open_foreign *pft_commit_foreign(struct pft_session *s, struct pft_commit *commit)
+{
+	return (struct pft_open_foreign *)pft_commit_thread(commit, s->threads_max);
 }
 
 static inline struct pft_record *pft_session_record(struct pft_session *s, uint32_t index, uint32_t position)

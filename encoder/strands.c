@@ -9,9 +9,6 @@
 // rarely larger, stacks rarely smaller.
 #define REACH ((uint64_t)16 << 10)
 
-// Open calls beyond this are written at once, guess or not: the commit records have no room to remember them.
-#define HELD_MAX 4096
-
 struct pft_strand {
 	struct pft_strand *next, **link; // in the list of all
 	struct pft_foreign_call *innermost, *outermost;
@@ -288,7 +285,10 @@ static void push(struct pft_strands *strands, struct pft_strand *strand, struct 
 
 static bool is_written_at_once(const struct pft_strands *strands, const struct pft_foreign_call *call)
 {
-	bool is_sure = call->outer == NULL || strands->map.count > HELD_MAX;
+	// What the commit records have no room to remember is written, guess or not: it would be lost with
+	// us.
+	uint32_t room = __atomic_load_n(&strands->session->foreign_max, __ATOMIC_ACQUIRE);
+	bool is_sure = call->outer == NULL || strands->map.count > room;
 
 	return is_sure && !call->deep && strands->filters->min_duration_ns == 0;
 }
@@ -310,6 +310,7 @@ void pft_strands_begin(
 	struct pft_strand *strand;
 	struct pft_foreign_call *call;
 
+	strands->stale = 3;
 	leave_old(strands, begun->slot, begun->ns);
 	strand = strand_for(strands, thread, begun->slot, begun->ns);
 	call = strand != NULL ? pft_callmap_add(&strands->map, begun->slot) : NULL;
@@ -340,6 +341,7 @@ static void end_call(struct pft_strands *strands, struct pft_fibers *thread,
 		strands->tally.events.dropped++;
 		return;
 	}
+	strands->stale = 3;
 	dispel(strands, thread, call->strand);
 	split(strands, call, ended->ns);
 	++*leave(strands, call->strand, ending);
@@ -363,8 +365,10 @@ void pft_strands_ripen(struct pft_strands *strands, uint64_t ns)
 {
 	for (struct pft_strand *strand = strands->first; strand != NULL; strand = strand->next)
 		if (strand->fiber != NULL && is_held(strand->outermost) &&
-			long_enough(strands, strand->outermost, ns))
+			long_enough(strands, strand->outermost, ns)) {
 			write_begin(strands, strand->outermost);
+			strands->stale = 3;
+		}
 }
 
 static void settle(struct pft_strands *strands, const struct pft_strand *strand, uint64_t ns)
@@ -392,4 +396,117 @@ void pft_strands_settle(struct pft_strands *strands, uint64_t ns)
 		while (left-- != 0)
 			leave_for_good(strands, strand, ns);
 	}
+}
+
+// ---- recovery ---------------------------------------------------------------------------------------
+
+static struct pft_open_foreign entry_of(const struct pft_foreign_call *call)
+{
+	const struct pft_strand *strand = call->strand;
+	const struct pft_track *track = track_of(strand);
+	struct pft_open_foreign entry = {
+		.slot = call->slot | (uint64_t)call->turn << PFT_TURN_SHIFT,
+		.ns = call->ns,
+		.track_uuid = track != NULL ? pft_trace_uuid(track) : 0,
+		.doubt_ns = strand->doubt_ns,
+		.stack = call->stack,
+		.id = call->id,
+	};
+
+	entry.flags = (uint16_t)((call->written ? PFT_OPEN_WRITTEN : 0) | (call->deep ? PFT_OPEN_DEEP : 0) |
+				 (call->closed ? PFT_OPEN_CLOSED : 0) |
+				 (strand->fiber == NULL ? PFT_OPEN_DOUBTFUL : 0) |
+				 (call->outer == NULL ? PFT_OPEN_OUTERMOST : 0));
+	return entry;
+}
+
+// A stack that does not fit is left out whole.
+uint32_t pft_strands_list(const struct pft_strands *strands, struct pft_open_foreign *list, uint32_t room)
+{
+	uint32_t count = 0;
+
+	for (const struct pft_strand *strand = strands->first; strand != NULL; strand = strand->next) {
+		if (strand->depth > room - count)
+			continue;
+		for (const struct pft_foreign_call *call = strand->innermost; call != NULL;
+			call = call->outer)
+			list[count++] = entry_of(call);
+	}
+	return count;
+}
+
+static struct pft_fiber *known_fiber(const struct pft_strands *strands, uint64_t uuid)
+{
+	for (const struct pft_strand *strand = strands->first; strand != NULL; strand = strand->next) {
+		struct pft_fiber *fiber = strand->fiber != NULL ? strand->fiber : strand->home;
+
+		if (fiber != NULL && pft_trace_uuid(fiber->track) == uuid)
+			return fiber;
+	}
+	return NULL;
+}
+
+static struct pft_fiber *fiber_again(struct pft_strands *strands, struct pft_trace *trace, uint64_t uuid)
+{
+	struct pft_fiber *fiber = known_fiber(strands, uuid);
+	struct pft_track *track;
+
+	if (fiber != NULL || uuid == 0)
+		return fiber;
+	track = pft_trace_fiber_again(trace, uuid);
+	return track != NULL ? pft_fiber_again(&strands->fibers, track) : NULL;
+}
+
+// The strand of which `entry` is the outermost call.
+static struct pft_strand *strand_again(
+	struct pft_strands *strands, struct pft_trace *trace, const struct pft_open_foreign *entry)
+{
+	struct pft_fiber *fiber = fiber_again(strands, trace, entry->track_uuid);
+	struct pft_strand *strand = fiber != NULL ? add_strand(strands) : NULL;
+
+	if (strand == NULL)
+		return NULL;
+	strand->doubt_ns = entry->doubt_ns;
+	if ((entry->flags & PFT_OPEN_DOUBTFUL) != 0) {
+		strand->home = fiber;
+		pft_fiber_keep(fiber);
+	} else {
+		strand->fiber = fiber;
+		fiber->taken = true;
+	}
+	return strand;
+}
+
+static void push_again(
+	struct pft_strands *strands, struct pft_strand *strand, const struct pft_open_foreign *entry)
+{
+	struct pft_foreign_call *call = pft_callmap_add(&strands->map, entry->slot & PFT_SLOT_MASK);
+
+	if (call == NULL)
+		return;
+	call->turn = (uint32_t)(entry->slot >> PFT_TURN_SHIFT);
+	call->ns = entry->ns;
+	call->id = entry->id;
+	call->stack = entry->stack;
+	push(strands, strand, call);
+	strands->tally.events.filtered -= call->deep; // counted before
+	call->written = (entry->flags & PFT_OPEN_WRITTEN) != 0;
+	call->closed = (entry->flags & PFT_OPEN_CLOSED) != 0;
+	call->deep = (entry->flags & PFT_OPEN_DEEP) != 0;
+	if (call->written && !call->closed)
+		pft_trace_resume(track_of(strand), pft_trace_depth(track_of(strand)) + 1);
+}
+
+void pft_strands_resume(struct pft_strands *strands, struct pft_trace *trace,
+	const struct pft_open_foreign *list, uint32_t count)
+{
+	struct pft_strand *strand = NULL;
+
+	while (count-- != 0) {
+		if ((list[count].flags & PFT_OPEN_OUTERMOST) != 0)
+			strand = strand_again(strands, trace, &list[count]);
+		if (strand != NULL)
+			push_again(strands, strand, &list[count]);
+	}
+	strands->stale = 3;
 }

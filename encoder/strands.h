@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Calls on stacks that are not the thread's own: coroutines, alternate signal stacks. Called by lane.c, in
-// order of time (order.h). Flusher context. An end closes the very call that began at its slot at its turn,
-// whichever thread records it.
+// order of time (order.h), and by commit.c. Flusher context. An end closes the very call that began at its
+// slot at its turn, whichever thread records it.
 //
 // Nobody tells us where such a stack begins or ends; all that is known is the address of each call's slot. A
 // strand is a stack as we guess it: a chain of open calls whose slots go down, as stacks do, on a track of
@@ -34,6 +34,8 @@ struct pft_strands {
 	struct pft_fiber_pool fibers;
 	struct pft_strand *first;
 	struct pft_strand *pool;
+	const struct pft_session *session; // how many calls its commit records have room for
+	unsigned stale; // bit i: commit record i lacks news of the open calls
 };
 
 // What a foreign record says of a call. Slot and turn say which one it is.
@@ -55,6 +57,13 @@ void pft_strands_end(
 	struct pft_strands *strands, struct pft_fibers *thread, const struct pft_strand_call *ended);
 void pft_strands_end_unwound(
 	struct pft_strands *strands, struct pft_fibers *thread, const struct pft_strand_call *ended);
+
+// The open calls as a commit record lists them. Those of `room` entries that were filled.
+uint32_t pft_strands_list(const struct pft_strands *strands, struct pft_open_foreign *list, uint32_t room);
+
+// For `recover`, before the first event: goes on with the `count` calls of such a list.
+void pft_strands_resume(struct pft_strands *strands, struct pft_trace *trace,
+	const struct pft_open_foreign *list, uint32_t count);
 
 // Writes outermost begins that the filter held back and that are old enough at `ns`.
 void pft_strands_ripen(struct pft_strands *strands, uint64_t ns);

@@ -315,6 +315,25 @@ struct pft_track *pft_trace_fiber(struct pft_track *thread, const char *name)
 	return track;
 }
 
+uint64_t pft_trace_uuid(const struct pft_track *track)
+{
+	return track->uuid;
+}
+
+struct pft_track *pft_trace_fiber_again(struct pft_trace *trace, uint64_t uuid)
+{
+	struct pft_track *track = take_track(trace);
+
+	if (!track)
+		return NULL;
+	*track = (struct pft_track){.trace = trace, .uuid = uuid, .event_uuid = uuid};
+	track->sequence = pft_sequence_take(&trace->sequences, uuid);
+	if (track->sequence)
+		return track;
+	put_back(track);
+	return NULL;
+}
+
 uint32_t pft_trace_depth(const struct pft_track *track)
 {
 	return track->depth < PFT_DEPTH_MAX ? track->depth : PFT_DEPTH_MAX;

@@ -56,6 +56,11 @@ void pft_trace_resume(struct pft_track *track, uint32_t depth);
 // NULL when there is no memory.
 struct pft_track *pft_trace_fiber(struct pft_track *thread, const char *name);
 
+// Names the track of a fiber in the trace, and makes it again for `recover`; pft_trace_resume may follow.
+// NULL when there is no memory.
+uint64_t pft_trace_uuid(const struct pft_track *track);
+struct pft_track *pft_trace_fiber_again(struct pft_trace *trace, uint64_t uuid);
+
 // A call of hook `id` (its name and category come from the session's hook table) begins or ends.
 // Depth is counted and capped at PFT_DEPTH_MAX here: deeper calls are counted, not written. `stack` is where
 // the call came from: the number of its caller's frame among the session's; 0: not known. Viewers show one at

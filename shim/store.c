@@ -43,7 +43,8 @@ static struct pft_session lay_out(const struct pft_settings *settings, uint32_t 
 	s.strings_at = s.hooks_at + pages(PFT_HOOKS_MAX * sizeof(struct pft_session_hook));
 	s.threads_at = s.strings_at + STRINGS_BYTES;
 	s.commit_at[0] = s.threads_at + pages(threads_max * sizeof(struct pft_session_thread));
-	s.commit_bytes = pages(sizeof(struct pft_commit) + threads_max * sizeof(struct pft_commit_thread));
+	s.commit_bytes = pages(sizeof(struct pft_commit) + threads_max * sizeof(struct pft_commit_thread) +
+			       PFT_FOREIGN_MAX * sizeof(struct pft_open_foreign));
 	s.commit_at[1] = s.commit_at[0] + s.commit_bytes;
 	s.rings_at = s.commit_at[1] + s.commit_bytes;
 	s.bytes = s.rings_at + threads_max * s.ring_bytes;

@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 
 #include "encoder/base/sys_x86_64.h"
+#include "shim/hot/pages.h"
+#include "shim/hot/self.h"
 #include "shim/hot/hot.h"
 
 #define CHAINS 4096
@@ -67,6 +69,24 @@ static struct entry *find(struct entry *entry, uintptr_t slot)
 	while (entry && entry->record.frame.slot != slot)
 		entry = entry->next;
 	return entry;
+}
+
+static bool reserve(uint64_t generation)
+{
+	struct pft_commit *commit = pft_session_commit(pft_session, generation);
+
+	return pft_pages_reserve(
+		pft_commit_foreign(pft_session, commit), PFT_FOREIGN_MAX * sizeof(struct pft_open_foreign));
+}
+
+void pft_foreign_make_room(void)
+{
+	static uint32_t asked_in; // process: the session of a forked child is a new one
+
+	if (__atomic_exchange_n(&asked_in, pft_session->pid, __ATOMIC_RELAXED) == pft_session->pid)
+		return;
+	if (reserve(0) && reserve(1))
+		__atomic_store_n(&pft_session->foreign_max, PFT_FOREIGN_MAX, __ATOMIC_RELEASE);
 }
 
 struct pft_frame *pft_foreign_frame(uintptr_t slot)

@@ -22,6 +22,10 @@ struct pft_foreign_record {
 // The record of `slot`, made when there is none yet. NULL when the kernel gives no memory.
 struct pft_frame *pft_foreign_frame(uintptr_t slot);
 
+// Makes room in the commit records of this process for calls that are open on foreign stacks. The first call
+// on one asks for it; where the memory is not there, the encoder does without.
+void pft_foreign_make_room(void);
+
 // What belongs to a frame record that pft_foreign_frame has returned.
 static inline struct pft_foreign_record *pft_foreign_record(struct pft_frame *frame)
 {

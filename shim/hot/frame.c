@@ -133,6 +133,7 @@ static bool begin_foreign(struct pft_self *self, struct pft_frame *frame, uint32
 		pft_ring_drop(self, 2);
 		return false;
 	}
+	pft_foreign_make_room();
 	frame->what = what;
 	frame->outer = epoch();
 	pft_foreign_record(frame)->turn++;

@@ -28,7 +28,9 @@ static void lay_out(struct pft_session *plan)
 	uint64_t threads = plan->threads_max;
 	uint64_t end = 0;
 
-	plan->commit_bytes = sizeof(struct pft_commit) + threads * sizeof(struct pft_commit_thread);
+	plan->foreign_max = PFT_FOREIGN_MAX;
+	plan->commit_bytes = sizeof(struct pft_commit) + threads * sizeof(struct pft_commit_thread) +
+			     PFT_FOREIGN_MAX * sizeof(struct pft_open_foreign);
 	place(&end, sizeof *plan);
 	plan->hooks_at = place(&end, PFT_HOOKS_MAX * sizeof(struct pft_session_hook));
 	plan->strings_at = place(&end, STRINGS_BYTES);

@@ -145,6 +145,32 @@ Test(commit, lists_calls_that_a_gap_has_closed)
 	cr_assert_eq(latest(0)->produced, 7);
 }
 
+Test(commit, lists_open_calls_of_foreign_stacks)
+{
+	const struct pft_open_foreign *list;
+
+	now_is(0);
+	pft_fake_foreign(&first, 1000, PFT_BEGIN | hook, 0x700100, 7);
+	pft_fake_foreign(&first, 1500, PFT_BEGIN | hook, 0x700000, 8);
+	drain(&first);
+	pft_replay_pass(replay, true);
+	commit();
+	commit();
+	for (uint64_t generation = 1; generation <= 2; generation++) {
+		struct pft_commit *record = pft_session_commit(session, generation);
+
+		cr_assert_eq(record->foreign, 2);
+		list = pft_commit_foreign(session, record);
+		cr_assert_eq(list[0].slot, 0x700000 | UINT64_C(8) << PFT_TURN_SHIFT);
+		cr_assert_eq(list[0].flags, 0, "it is written when it ends");
+		cr_assert_eq(list[1].slot, 0x700100 | UINT64_C(7) << PFT_TURN_SHIFT);
+		cr_assert_eq(list[1].ns, session->boot_ns + 1000);
+		cr_assert_eq(list[1].id, hook);
+		cr_assert_eq(list[1].flags, PFT_OPEN_WRITTEN | PFT_OPEN_OUTERMOST);
+		cr_assert_eq(list[1].track_uuid, list[0].track_uuid);
+	}
+}
+
 Test(commit, counts_what_is_deeper_than_the_list)
 {
 	now_is(0);

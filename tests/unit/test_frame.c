@@ -308,6 +308,15 @@ Test(frame, on_a_foreign_stack_is_named_by_its_slot)
 	cr_assert_eq(pft_self->entry->other_slots, 2);
 }
 
+Test(frame, on_a_foreign_stack_asks_for_room_in_the_commit_records)
+{
+	start();
+	pft_session->foreign_max = 0;
+	coroutine_make(&one, run_a);
+	coroutine_resume(&one);
+	cr_assert_eq(pft_session->foreign_max, PFT_FOREIGN_MAX);
+}
+
 Test(frame, within_a_call_on_a_foreign_stack_has_a_slot_of_its_own)
 {
 	start();

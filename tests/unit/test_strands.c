@@ -340,6 +340,60 @@ Test(strands, drop_an_end_whose_begin_was_lost)
 	cr_assert_not_null(strstr(only_line(), "\"dur\": 600,"));
 }
 
+// ---- after a kill -----------------------------------------------------------------------------------
+
+static struct pft_strands again;
+static struct pft_arena memory;
+
+// What a recovery does: the trace goes on in the same file.
+static struct pft_trace *resume(struct pft_fibers *thread)
+{
+	static const struct pft_filters filters = {.depth_max = PFT_DEPTH_MAX};
+	struct pft_commit *kept = pft_session_commit(session, session->generation);
+	struct pft_trace *trace = pft_trace_open(session, fd, clocks_at(now), kept->sequences);
+
+	again = (struct pft_strands){.filters = &filters, .arena = &memory, .session = session};
+	again.map.arena = again.fibers.arena = &memory;
+	pft_strands_resume(&again, trace, pft_commit_foreign(session, kept), kept->foreign);
+	thread->track = pft_trace_thread(trace, 101, "");
+	return trace;
+}
+
+static void end_again(struct pft_fibers *thread, uint64_t ns, uint64_t slot)
+{
+	const struct pft_strand_call call = {.ns = session->boot_ns + ns, .slot = slot, .turn = 1};
+
+	pft_strands_end(&again, thread, &call);
+}
+
+Test(strands, go_on_where_a_killed_process_left_them)
+{
+	const struct pft_reader_lines *lines;
+	struct pft_fibers thread = {0};
+	struct pft_trace *trace;
+
+	pft_fake_foreign_begin(&rings[0], 1000, hook, SLOT_A);
+	pft_fake_foreign_begin(&rings[0], 1100, hook, SLOT_A - 64);
+	pft_fake_foreign_begin(&rings[0], 1200, hook, SLOT_A - 128);
+	pft_fake_foreign_begin(&rings[0], 1300, hook, SLOT_A - 256);
+	pft_fake_foreign_end(&rings[0], 1400, SLOT_A - 128); // leaves one in doubt
+	now = 1500;
+	pass();
+	trace = resume(&thread);
+	end_again(&thread, 1600, SLOT_A - 64);
+	end_again(&thread, 1700, SLOT_A);
+	end_again(&thread, 1800, SLOT_A);
+	pft_strands_settle(&again, session->boot_ns + 1800);
+	cr_assert_eq(again.tally.events.dropped, 1);
+	cr_assert_eq(again.tally.events.written, 4);
+	cr_assert_eq(pft_trace_close(trace, (struct pft_totals){0}), 0);
+	lines = pft_reader_slices(fd);
+	check_call(lines, &(struct call){.begin_ns = 1000, .end_ns = 1700});
+	check_call(lines, &(struct call){.begin_ns = 1100, .end_ns = 1600});
+	check_call(lines, &(struct call){.begin_ns = 1200, .end_ns = 1400});
+	check_call(lines, &(struct call){.begin_ns = 1300, .end_ns = 1399});
+}
+
 // ---- many -------------------------------------------------------------------------------------------
 
 Test(strands, end_ten_thousand_calls_that_were_open_at_once)
