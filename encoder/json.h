@@ -37,8 +37,9 @@ void pft_json_reopen(struct pft_json *json, int fd);
 
 void pft_json_process(struct pft_json *json, uint32_t pid, const char *name);
 
-// The track of a thread, under its real pid and tid; and one for what is no thread, such as a stack that is not
-// the thread's own, under a tid that no thread has: slices of one tid must nest. NULL when there is no memory.
+// The track of a thread, under its real pid and tid; and one for what is no thread, such as a stack that is
+// not the thread's own, under a tid that no thread has: slices of one tid must nest. NULL when there is no
+// memory.
 struct pft_json_track *pft_json_thread(struct pft_json *json, uint32_t pid, uint64_t tid);
 struct pft_json_track *pft_json_fiber(struct pft_json *json, uint32_t pid);
 
