@@ -26,8 +26,9 @@ parallel = --no-print-directory $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j
 # ---- sources ----------------------------------------------------------------------------------------
 
 # Programs that stand on the encoder are no part of the library.
-encoder_programs := $(wildcard encoder/ctl.c encoder/recover.c encoder/merge.c)
+encoder_programs := $(wildcard encoder/convert.c encoder/ctl.c encoder/recover.c encoder/merge.c)
 encoder_sources := $(filter-out $(encoder_programs),$(wildcard encoder/*.c encoder/base/*.c))
+read_sources := $(wildcard encoder/read/*.c)
 shim_sources := $(wildcard shim/*.c shim/*.S)
 hot_sources := $(wildcard shim/hot/*.c shim/hot/*.S)
 test_sources := $(wildcard tests/unit/*.c tests/unit/*.S)
@@ -38,7 +39,8 @@ encoder_objects := $(call objects_of,$(encoder_sources)) $(proto_object)
 hot_objects := $(call objects_of,$(hot_sources))
 shim_objects := $(call objects_of,$(shim_sources)) $(hot_objects)
 test_objects := $(call objects_of,$(test_sources))
-program_objects := $(call objects_of,$(encoder_programs))
+read_objects := $(call objects_of,$(read_sources))
+program_objects := $(call objects_of,$(encoder_programs)) $(read_objects)
 programs := $(patsubst encoder/%.c,$(O)/pft-%,$(encoder_programs))
 objects := $(encoder_objects) $(shim_objects) $(test_objects) $(program_objects)
 
@@ -86,7 +88,11 @@ $(O)/libpftshim.so: $(encoder_objects) $(shim_objects) $(guest_libraries) shim/e
 
 $(programs): $(O)/pft-%: $(O)/encoder/%.o $(encoder_objects) $(guest_libraries)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(LDFLAGS) -Wl,--gc-sections -o $@ $^
+	$(Q)$(CC) $(LDFLAGS) -Wl,--gc-sections -o $@ $^ $(program_libraries)
+
+# Programs that read traces.
+$(O)/pft-convert: $(read_objects)
+$(O)/pft-convert: program_libraries := -lz
 
 $(O)/%.o: %.c
 	$(call say,CC,$<)
@@ -135,10 +141,10 @@ bench_programs := $(call programs_of,tests/bench)
 program_cflags = -O2 -g -Wall -Wextra $(if $(WERROR),-Werror) -pthread -I. -MMD -MP -MF $@.d -L$(O)/tests/programs
 own_flags = $(shell sed -n 's|^// build: ||p' $<)
 
-$(unit_tests): $(test_objects) $(tested_objects) $(guest_libraries) | $(unit_libraries)
+$(unit_tests): $(test_objects) $(tested_objects) $(read_objects) $(guest_libraries) | $(unit_libraries)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(LDFLAGS) -o $@ \
-		$(test_objects) $(tested_objects) $(guest_libraries) $(test_framework) -lm -pthread
+		$(test_objects) $(tested_objects) $(read_objects) $(guest_libraries) $(test_framework) -lz -lm -pthread
 
 $(unit_libraries): $(wildcard tests/unit/fixtures/*.map)
 $(test_programs) $(bench_programs): | $(test_libraries)
@@ -213,7 +219,7 @@ format:
 # SC2317, SC2053, SC2059: tests call functions by name, match patterns and print bytes.
 lint: $(O)/proto/pftrace.pb-c.h
 	$(Q)clang-format --dry-run -Werror $(c_files)
-	$(Q)clang-tidy --quiet $(filter %.c,$(encoder_sources) $(shim_sources) $(hot_sources)) -- $(language) -I. -I$(O)
+	$(Q)clang-tidy --quiet $(filter %.c,$(encoder_sources) $(read_sources) $(encoder_programs) $(shim_sources) $(hot_sources)) -- $(language) -I. -I$(O)
 	$(Q)cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 		--suppress=varFuncNullUB --suppress=allocaCalled -I. shim encoder
 	$(Q)shellcheck -e SC2317,SC2053,SC2059 $(shell_files)

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: MIT
+// Packets of a trace, one after the other: see reader.h.
+#include "encoder/read/reader.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "encoder/read/clocks.h"
+#include "encoder/read/events.h"
+#include "encoder/read/inflate.h"
+#include "encoder/read/interned.h"
+#include "encoder/read/memory.h"
+#include "encoder/read/split.h"
+#include "encoder/read/tracks.h"
+
+// Fields of TracePacket.
+enum {
+	PACKET_CLOCK_SNAPSHOT = 6,
+	PACKET_TIMESTAMP = 8,
+	PACKET_SEQUENCE = 10,
+	PACKET_EVENT = 11,
+	PACKET_INTERNED = 12,
+	PACKET_FLAGS = 13,
+	PACKET_CLEARED = 41,
+	PACKET_DROPPED = 42,
+	PACKET_COMPRESSED = 50,
+	PACKET_CLOCK = 58,
+	PACKET_DEFAULTS = 59,
+	PACKET_TRACK = 60,
+	PACKET_ATTRIBUTES = 126,
+	PACKET_ZSTD = 133,
+};
+enum { ATTRIBUTES_ATTRIBUTE = 1 };
+enum { ATTRIBUTE_KEY = 1, ATTRIBUTE_NUMBER = 2, ATTRIBUTE_TEXT = 3 };
+
+#define FLAG_CLEARED 1
+#define FLAG_NEEDS_STATE 2
+
+// What is wrong with a file, as pft_split_push and its function answer it.
+enum { DAMAGED = -EINVAL, BAD_COMPRESSION = 1, NESTED_COMPRESSION, ZSTD_COMPRESSION, UNREADABLE };
+
+struct reader {
+	pft_read_function *function;
+	void *user;
+	struct pft_read_result result;
+	struct pft_read_table tracks, sequences;
+	struct pft_clock_table clocks;
+	struct pft_read_lists lists;
+	bool inside; // of compressed packets
+};
+
+// The fields of a packet; a number of 0: not there. Of what stands twice, the last counts.
+struct packet {
+	struct pft_wire_field snapshot, timestamp, event, interned, clock, defaults, track, attributes,
+		compressed, zstd;
+	uint64_t sequence, flags, dropped;
+	bool cleared;
+};
+
+static bool parse(struct packet *packet, const uint8_t *bytes, size_t size)
+{
+	struct pft_wire wire = {.next = bytes, .end = bytes + size};
+	struct pft_wire_field field;
+
+	*packet = (struct packet){0};
+	while (pft_wire_next(&wire, &field)) {
+		struct pft_wire_field *known = NULL;
+
+		switch (field.number) {
+		case PACKET_CLOCK_SNAPSHOT:
+			known = &packet->snapshot;
+			break;
+		case PACKET_EVENT:
+			known = &packet->event;
+			break;
+		case PACKET_INTERNED:
+			known = &packet->interned;
+			break;
+		case PACKET_COMPRESSED:
+			known = &packet->compressed;
+			break;
+		case PACKET_DEFAULTS:
+			known = &packet->defaults;
+			break;
+		case PACKET_TRACK:
+			known = &packet->track;
+			break;
+		case PACKET_ATTRIBUTES:
+			known = &packet->attributes;
+			break;
+		case PACKET_ZSTD:
+			known = &packet->zstd;
+			break;
+		case PACKET_TIMESTAMP:
+			packet->timestamp = field;
+			break;
+		case PACKET_CLOCK:
+			packet->clock = field;
+			break;
+		case PACKET_SEQUENCE:
+			packet->sequence = field.value;
+			break;
+		case PACKET_FLAGS:
+			packet->flags = field.value;
+			break;
+		case PACKET_CLEARED:
+			packet->cleared = field.value != 0;
+			break;
+		case PACKET_DROPPED:
+			packet->dropped = field.value;
+			break;
+		}
+		if (known && !field.has_bytes)
+			return false;
+		if (known)
+			*known = field;
+	}
+	return !wire.malformed;
+}
+
+static void tell(struct reader *reader, const struct pft_read_event *event)
+{
+	reader->function(reader->user, event);
+}
+
+// ---- parts of a packet ------------------------------------------------------------------------------
+
+static void snapshot(struct reader *reader, struct pft_read_sequence *sequence, const struct packet *packet)
+{
+	if (!packet->snapshot.number)
+		return;
+	if (!sequence->clocks)
+		sequence->clocks = pft_read_alloc(sizeof *sequence->clocks);
+	pft_clocks_snapshot(&reader->clocks, sequence->clocks, &packet->snapshot);
+}
+
+static void describe(struct reader *reader, const struct packet *packet)
+{
+	struct pft_read_event event = {.kind = PFT_READ_TRACK};
+
+	if (!packet->track.number)
+		return;
+	event.track = pft_tracks_describe(&reader->tracks, &packet->track);
+	if (event.track)
+		tell(reader, &event);
+}
+
+static bool time_of(
+	struct reader *reader, struct pft_read_sequence *sequence, const struct packet *packet, uint64_t *ns)
+{
+	static struct pft_clock_table none;
+	uint32_t clock = packet->clock.number ? (uint32_t)packet->clock.value : sequence->clock;
+
+	return packet->timestamp.number &&
+	       pft_clocks_time(&reader->clocks, sequence->clocks ? sequence->clocks : &none, clock,
+		       packet->timestamp.value, ns);
+}
+
+// The clock of the sequence stands where the loss was noticed: its snapshot comes with the cleared state.
+static void tell_loss(struct reader *reader, struct pft_read_sequence *sequence, const struct packet *packet)
+{
+	const struct packet now = {.timestamp = {.number = PACKET_TIMESTAMP}};
+	struct pft_read_event event = {.kind = PFT_READ_LOST, .lost = packet->dropped};
+
+	if (!packet->dropped || !sequence->has_track)
+		return;
+	if (sequence->clock <= PFT_CLOCK_TRACE_LAST || !time_of(reader, sequence, &now, &event.ns))
+		event.ns = sequence->last_ns;
+	event.track = pft_tracks_at(&reader->tracks, sequence->track);
+	tell(reader, &event);
+}
+
+static bool track_event(
+	struct reader *reader, struct pft_read_sequence *sequence, const struct packet *packet)
+{
+	struct pft_read_event event;
+	enum pft_event_found found;
+	uint64_t ns;
+	bool timed;
+
+	if (!packet->event.number)
+		return true;
+	timed = time_of(reader, sequence, packet, &ns);
+	found = pft_read_track_event(&event, &reader->lists, sequence, &reader->tracks, &packet->event);
+	if (found == PFT_EVENT_MALFORMED)
+		return false;
+	if (found != PFT_EVENT_GOOD || !timed) {
+		reader->result.skipped++;
+		return true;
+	}
+	event.ns = sequence->last_ns = ns;
+	reader->result.events++;
+	tell(reader, &event);
+	return true;
+}
+
+static bool attribute(struct reader *reader, const struct pft_wire_field *message)
+{
+	struct pft_wire wire = pft_wire_of(message);
+	struct pft_read_event event = {.kind = PFT_READ_ATTRIBUTE, .arg_count = 1};
+	struct pft_arg arg = {.name = NULL};
+	struct pft_wire_field field;
+	struct pft_arena arena = PFT_ARENA_EMPTY;
+
+	while (pft_wire_next(&wire, &field)) {
+		if (field.number == ATTRIBUTE_KEY && field.has_bytes)
+			arg.name = pft_arena_copy(&arena, (const char *)field.bytes, field.size);
+		if (field.number == ATTRIBUTE_TEXT && field.has_bytes)
+			arg.text = pft_arena_copy(&arena, (const char *)field.bytes, field.size);
+		if (field.number == ATTRIBUTE_NUMBER) {
+			arg.kind = PFT_ARG_SIGNED;
+			arg.number = field.value;
+		}
+	}
+	event.name = arg.name;
+	event.args = &arg;
+	if (arg.name && (arg.text || arg.kind == PFT_ARG_SIGNED))
+		tell(reader, &event);
+	pft_arena_free(&arena);
+	return !wire.malformed;
+}
+
+static bool attributes(struct reader *reader, const struct packet *packet)
+{
+	struct pft_wire wire;
+	struct pft_wire_field field;
+	bool good = true;
+
+	if (!packet->attributes.number)
+		return true;
+	wire = pft_wire_of(&packet->attributes);
+	while (good && pft_wire_next(&wire, &field))
+		if (field.number == ATTRIBUTES_ATTRIBUTE && field.has_bytes)
+			good = attribute(reader, &field);
+	return good && !wire.malformed;
+}
+
+// ---- packets ----------------------------------------------------------------------------------------
+
+static void begin_state(struct pft_read_sequence *sequence, const struct packet *packet)
+{
+	if (packet->dropped)
+		sequence->valid = false;
+	if (packet->flags & FLAG_CLEARED || packet->cleared)
+		pft_sequence_clear(sequence);
+}
+
+static bool take(struct reader *reader, const struct packet *packet)
+{
+	struct pft_read_sequence *sequence = pft_sequence_at(&reader->sequences, (uint32_t)packet->sequence);
+
+	begin_state(sequence, packet);
+	if (packet->flags & FLAG_NEEDS_STATE && !sequence->valid) {
+		reader->result.skipped += packet->event.number != 0;
+		return true;
+	}
+	if (packet->defaults.number && !pft_sequence_default(sequence, &packet->defaults))
+		return false;
+	snapshot(reader, sequence, packet);
+	if (packet->interned.number && !pft_sequence_intern(sequence, &packet->interned))
+		return false;
+	describe(reader, packet);
+	tell_loss(reader, sequence, packet);
+	return track_event(reader, sequence, packet) && attributes(reader, packet);
+}
+
+static int take_packet(void *user, const uint8_t *bytes, size_t size);
+
+struct inner {
+	struct reader *reader;
+	struct pft_split split;
+};
+
+static int take_inner(void *user, const uint8_t *bytes, size_t size)
+{
+	struct inner *inner = user;
+
+	return pft_split_push(&inner->split, bytes, size, take_packet, inner->reader);
+}
+
+static int decompress(struct reader *reader, const struct pft_wire_field *compressed)
+{
+	struct inner inner = {.reader = reader};
+	int error;
+
+	if (reader->inside)
+		return NESTED_COMPRESSION;
+	reader->inside = true;
+	error = pft_inflate(compressed->bytes, compressed->size, take_inner, &inner);
+	if (error == -EINVAL || (!error && pft_split_is_cut(&inner.split)))
+		error = BAD_COMPRESSION;
+	pft_split_free(&inner.split);
+	reader->inside = false;
+	return error;
+}
+
+static int take_packet(void *user, const uint8_t *bytes, size_t size)
+{
+	struct reader *reader = user;
+	struct packet packet;
+
+	if (!parse(&packet, bytes, size))
+		return DAMAGED;
+	if (packet.zstd.number)
+		return ZSTD_COMPRESSION;
+	if (packet.compressed.number)
+		return decompress(reader, &packet.compressed);
+	if (!take(reader, &packet))
+		return DAMAGED;
+	reader->result.packets++;
+	return 0;
+}
+
+// ---- the file ---------------------------------------------------------------------------------------
+
+static const char *phrase_of(const struct reader *reader, int error)
+{
+	switch (error) {
+	case 0:
+		return NULL;
+	case DAMAGED:
+		return reader->result.packets ? "is damaged: something in it is no packet of a trace"
+					      : "is no Perfetto trace";
+	case BAD_COMPRESSION:
+		return "is damaged: what is compressed in it cannot be read";
+	case NESTED_COMPRESSION:
+		return "is damaged: something in it is compressed twice";
+	case ZSTD_COMPRESSION:
+		return "holds packets that are compressed by zstd, which is not read yet";
+	default:
+		return errno == EISDIR ? "is a directory" : strerrordesc_np(errno);
+	}
+}
+
+static int read_all(struct reader *reader, int fd, struct pft_split *split)
+{
+	static uint8_t room[256 << 10];
+	ssize_t size;
+	int error = 0;
+
+	while (!error && (size = read(fd, room, sizeof room)) != 0) {
+		if (size < 0 && errno == EINTR)
+			continue;
+		error = size < 0 ? UNREADABLE
+				 : pft_split_push(split, room, (size_t)size, take_packet, reader);
+	}
+	return error;
+}
+
+static void release(struct reader *reader, struct pft_split *split)
+{
+	pft_split_free(split);
+	pft_tracks_free(&reader->tracks);
+	pft_sequences_free(&reader->sequences);
+	pft_read_lists_free(&reader->lists);
+}
+
+struct pft_read_result pft_read(int fd, pft_read_function *function, void *user)
+{
+	struct reader reader = {.function = function, .user = user};
+	struct pft_split split = {0};
+
+	reader.result.wrong = phrase_of(&reader, read_all(&reader, fd, &split));
+	if (!reader.result.wrong && pft_split_is_cut(&split))
+		reader.result.wrong =
+			reader.result.packets ? "ends in the middle of a packet" : "is no Perfetto trace";
+	else if (!reader.result.wrong && !reader.result.packets)
+		reader.result.wrong = "is empty";
+	release(&reader, &split);
+	return reader.result;
+}
