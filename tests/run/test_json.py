@@ -8,7 +8,7 @@ import subprocess
 
 import chrome
 import harness
-from harness import NotApplicable, assert_counts, same, test
+from harness import NotApplicable, fresh_directory, same, test
 
 LOST = "pftshim: events lost"
 ALL = "leaf,outer,middle,inner,through*"
@@ -139,3 +139,70 @@ def jq_reads_the_json():
 def names_of_every_kind_reach_the_json():
     done = same(["names"], funcs="leaf", format="pftrace,json")
     assert_agree(done)
+
+
+# ---- pft convert ------------------------------------------------------------------------------------
+
+def convert(*argv):
+    if harness.bare:
+        raise NotApplicable("runs without the shim")
+    return subprocess.run([os.path.join(harness.ROOT, "scripts", "pft"), "convert", *argv], capture_output=True,
+                          text=True, env={**os.environ, "PFT_LIBRARY": harness.SHIM})
+
+
+def assert_refuses(argv, words, status=2):
+    done = convert(*argv)
+    assert done.returncode == status and words in done.stderr and done.stderr.count("\n") == 1, (
+        "status %d: %r" % (done.returncode, done.stderr))
+
+
+def content(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+for what, (argv, how) in BOTH.items():
+    def converts(argv=argv, how=how):
+        done = same(argv, funcs=ALL, format="pftrace,json", **how)
+        for packets, written in zip(done.paths(), json_paths(done)):
+            output = packets + ".out"
+            said = convert(packets, "-o", output)
+            assert said.returncode == 0 and said.stderr == "pft: trace: %s\n" % output, said.stderr
+            assert content(output) == content(written), "not what was written beside the packets: %s" % packets
+    test(converts, "converting makes what would have been written: %s" % what)
+
+
+@test
+def convert_names_its_output_after_the_trace_and_replaces_none_unasked():
+    path = same(["calls", 10], funcs=ALL).paths()[0]
+    output = path[:-len(".pftrace")] + ".json"
+    assert convert(path).returncode == 0
+    before = content(output)
+    read(output)
+    with open(output, "w", encoding="utf-8") as file:
+        file.write("mine")
+    assert_refuses([path], "--force")
+    assert content(output) == b"mine"
+    assert convert("--force", path).returncode == 0
+    assert content(output) == before
+
+
+@test
+def convert_refuses_in_one_line_what_is_no_trace_and_leaves_nothing():
+    path = same(["calls", 10], funcs=ALL).paths()[0]
+    whole = content(path)
+    folder = fresh_directory()
+    output = os.path.join(folder, "out.json")
+    for bytes_, words in ((b"", "empty"), (b"{}", "no Perfetto trace"), (whole[:-1], "middle of a packet"),
+                          (whole + b"x", "damaged")):
+        trace = os.path.join(fresh_directory(), "bad.pftrace")
+        with open(trace, "wb") as file:
+            file.write(bytes_)
+        assert_refuses([trace, "-o", output], words)
+    assert_refuses([folder, "-o", output], "directory")
+    assert_refuses(["/nonexistent", "-o", output], "No such file")
+    assert_refuses(["--backwards", path], "no such option")
+    assert_refuses([], "no trace is given")
+    assert_refuses([path, path], "one trace at a time")
+    assert_refuses([path, "-o", "/proc/nowhere/out.json"], "cannot be written", status=1)
+    assert os.listdir(folder) == [], os.listdir(folder)

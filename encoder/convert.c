@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+// pft-convert [-o FILE] [--force] TRACE: writes a finished trace as Chrome JSON. Called by `pft convert`. A
+// program of its own on top of the reader and the
+// writer. The rule: the output appears whole or not at all, and nothing is overwritten unless asked for.
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "encoder/read/chrome.h"
+
+#define FAILED 1
+#define REFUSED 2
+
+static char *unfinished; // path of the output while it is being written
+
+__attribute__((format(printf, 2, 3), noreturn)) static void fail(int status, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	fputs("pft: ", stderr);
+	vfprintf(stderr, format, arguments);
+	fputs("\n", stderr);
+	va_end(arguments);
+	exit(status);
+}
+
+static void remove_unfinished(void)
+{
+	if (unfinished)
+		unlink(unfinished);
+}
+
+static void on_signal(int signal_number)
+{
+	remove_unfinished();
+	signal(signal_number, SIG_DFL);
+	raise(signal_number);
+}
+
+static void catch_signals(void)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+	for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+		if (signal(signals[i], on_signal) == SIG_IGN)
+			signal(signals[i], SIG_IGN);
+}
+
+// "{path}{ending}", without an ending .pftrace that the path may have.
+static char *named_after(const char *path, const char *ending)
+{
+	static const char trace_ending[] = ".pftrace";
+	size_t length = strlen(path), cut = sizeof trace_ending - 1;
+	char *name;
+
+	if (length > cut && strcmp(path + length - cut, trace_ending) == 0)
+		length -= cut;
+	if (asprintf(&name, "%.*s%s", (int)length, path, ending) < 0)
+		fail(FAILED, "out of memory");
+	return name;
+}
+
+static int open_output(const char *path)
+{
+	int fd;
+
+	if (asprintf(&unfinished, "%s.XXXXXX", path) < 0)
+		fail(FAILED, "out of memory");
+	fd = mkostemp(unfinished, O_CLOEXEC);
+	if (fd < 0) {
+		int error = errno;
+
+		free(unfinished);
+		unfinished = NULL;
+		fail(FAILED, "%s: cannot be written: %s", path, strerror(error));
+	}
+	atexit(remove_unfinished);
+	catch_signals();
+	return fd;
+}
+
+// Some file systems cannot rename without replacing; there the look before must do.
+static void put_in_place(const char *path, bool force)
+{
+	int result = renameat2(AT_FDCWD, unfinished, AT_FDCWD, path, force ? 0 : RENAME_NOREPLACE);
+
+	if (result < 0 && errno == EINVAL && access(path, F_OK) < 0)
+		result = rename(unfinished, path);
+	if (result < 0 && errno == EEXIST)
+		fail(REFUSED, "%s: exists already; --force replaces it", path);
+	if (result < 0)
+		fail(FAILED, "%s: cannot be written: %s", path, strerror(errno));
+	unfinished = NULL;
+}
+
+static void convert(const char *trace, const char *output, bool force)
+{
+	int from = open(trace, O_RDONLY | O_CLOEXEC);
+	struct pft_chrome_result result;
+
+	if (from < 0)
+		fail(REFUSED, "%s: %s", trace, strerror(errno));
+	if (!force && access(output, F_OK) == 0)
+		fail(REFUSED, "%s: exists already; --force replaces it", output);
+	result = pft_chrome_convert(from, open_output(output));
+	if (result.wrong)
+		fail(REFUSED, "%s: %s", trace, result.wrong);
+	if (result.error)
+		fail(FAILED, "%s: cannot be written: %s", output, strerror(-result.error));
+	put_in_place(output, force);
+	if (result.left_out)
+		fprintf(stderr, "pft: %llu events were left out: nothing says when or where they happened\n",
+			(unsigned long long)result.left_out);
+	fprintf(stderr, "pft: trace: %s\n", output);
+}
+
+int main(int count, char **arguments)
+{
+	static const struct option options[] = {{"force", no_argument, NULL, 'f'}, {NULL, 0, NULL, 0}};
+	const char *output = NULL;
+	bool force = false;
+	int option;
+
+	opterr = 0;
+	while ((option = getopt_long(count, arguments, "o:", options, NULL)) >= 0) {
+		switch (option) {
+		case 'o':
+			output = optarg;
+			break;
+		case 'f':
+			force = true;
+			break;
+		default:
+			fail(REFUSED, "%s: no such option, or it lacks its value; see pft convert -h",
+				arguments[optind - 1]);
+		}
+	}
+	if (optind != count - 1)
+		fail(REFUSED, "%s; see pft convert -h",
+			optind < count ? "one trace at a time" : "no trace is given");
+	convert(arguments[optind], output ? output : named_after(arguments[optind], ".json"), force);
+	return 0;
+}
