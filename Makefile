@@ -188,7 +188,7 @@ asan:
 # What threads share: a ring, between the thread that writes it and one that drains it. Criterion does not run
 # under this sanitizer, so a few lines of ours stand in for it; nor does the flusher's own thread, a bare clone.
 threaded_tests := tests/unit/plain/run.c $(filter-out tests/unit/test_%,$(test_sources)) \
-	$(filter tests/unit/test_ring%,$(test_sources))
+	$(filter tests/unit/test_ring% tests/unit/test_stacks%,$(test_sources))
 
 tsan:
 	@scripts/bootstrap build

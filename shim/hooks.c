@@ -11,8 +11,11 @@
 #include "shim/diversion.h"
 #include "shim/hot/pages.h"
 #include "shim/hot/self.h"
+#include "shim/hot/stacks.h"
 #include "shim/log.h"
 #include "shim/targets.h"
+#include "shim/texts.h"
+#include "shim/unwinder.h"
 
 struct object_hooks {
 	struct pft_targets targets;
@@ -24,13 +27,14 @@ static struct {
 	struct pft_session *session;
 	const struct pft_selection *selection;
 	const struct pft_settings *settings;
+	const struct pft_selection *stacks; // whose stacks are taken at the begin, or NULL
 } chosen;
 
 // ---- choosing ---------------------------------------------------------------------------------------
 
 static bool may_be_diverted(const struct pft_object *object)
 {
-	return !object->self && !object->loader && !object->vdso;
+	return !object->self && !object->loader && !object->vdso && !pft_unwinder_owns(object);
 }
 
 static int choose(
@@ -55,18 +59,6 @@ static int choose_all(const struct pft_survey *survey, struct object_hooks *all,
 
 // ---- naming -----------------------------------------------------------------------------------------
 
-static uint32_t add_string(struct pft_session *session, const char *string)
-{
-	size_t bytes = strlen(string) + 1;
-	uint32_t at = session->strings_used;
-
-	if (bytes > session->strings_bytes - at)
-		return 0;
-	memcpy(pft_session_string(session, at), string, bytes);
-	session->strings_used += (uint32_t)bytes;
-	return at;
-}
-
 // The names of objects are few: each is kept once, next to where its address in the list says.
 static uint32_t object_name(struct pft_session *session, uint32_t *names, const struct pft_objects *objects,
 	const struct pft_object *object)
@@ -74,7 +66,7 @@ static uint32_t object_name(struct pft_session *session, uint32_t *names, const 
 	uint32_t *name = object ? &names[object - objects->all] : NULL;
 
 	if (name && !*name)
-		*name = add_string(session, object->name);
+		*name = pft_texts_add(session, object->name);
 	return name ? *name : 0;
 }
 
@@ -97,10 +89,9 @@ static int reserve_names(struct pft_session *session, const struct pft_objects *
 			names += strlen(all[i].targets.all[j].slot.symbol) + 1;
 	}
 	hooks = least(hooks, PFT_HOOKS_MAX - session->hooks);
-	names = least(names, session->strings_bytes - session->strings_used);
 	if (!pft_pages_reserve(
 		    pft_session_hook(session, session->hooks), hooks * sizeof(struct pft_session_hook)) ||
-		!pft_pages_reserve(pft_session_string(session, session->strings_used), names))
+		!pft_texts_reserve(session, names))
 		return -ENOSPC;
 	return 0;
 }
@@ -115,6 +106,14 @@ static void say_no_more(const struct pft_object *object)
 	said = true;
 }
 
+static void want_stacks(uint32_t id, const struct pft_target *target)
+{
+	const char *object = target->callee ? target->callee->name : NULL;
+
+	if (chosen.stacks && pft_selection_match(chosen.stacks, target->slot.symbol, object) == PFT_SELECTED)
+		pft_stacks_want(id);
+}
+
 // Gives the chosen slots of one object ids and names, as long as there are ids.
 static void name_hooks(struct pft_session *session, struct object_hooks *hooks, uint32_t *names,
 	const struct pft_objects *objects)
@@ -126,8 +125,9 @@ static void name_hooks(struct pft_session *session, struct object_hooks *hooks, 
 	for (size_t i = 0; i < diversion->count; i++) {
 		struct pft_session_hook *hook = pft_session_hook(session, session->hooks);
 
-		hook->symbol = add_string(session, hooks->targets.all[i].slot.symbol);
+		hook->symbol = pft_texts_add(session, hooks->targets.all[i].slot.symbol);
 		hook->object = object_name(session, names, objects, hooks->targets.all[i].callee);
+		want_stacks(session->hooks, &hooks->targets.all[i]);
 		__atomic_store_n(&session->hooks, session->hooks + 1, __ATOMIC_RELEASE);
 	}
 	if (diversion->count < hooks->targets.count)
@@ -180,6 +180,11 @@ static void divert_all(struct object_hooks *all, size_t count)
 	for (size_t i = 0; i < count; i++)
 		pft_diversion_commit(&all[i].diversion);
 	say_counts(ready, planned - ready, count);
+}
+
+void pft_hooks_want_stacks(const struct pft_selection *selection)
+{
+	chosen.stacks = selection;
 }
 
 bool pft_hooks_wanted(const struct pft_settings *settings)

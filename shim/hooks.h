@@ -13,6 +13,9 @@
 #include "shim/select.h"
 #include "shim/settings.h"
 
+// Startup, before the rest: hooks that `selection` matches ask where calls come from. It stays in use.
+void pft_hooks_want_stacks(const struct pft_selection *selection);
+
 // Chooses targets among the slots of all objects, names them in the session's hook table and diverts them.
 // 0, or -ENOMEM or -ENOSPC with nothing diverted. `arena` is needed during the call only; selection and
 // settings stay in use.

@@ -15,12 +15,14 @@
 
 #include "shim/export.h"
 #include "shim/opened.h"
+#include "shim/unwinder.h"
 #include "shim/sanitizer.h"
 
 PFT_EXPORT void __gmon_start__(void)
 {
 	pft_sanitizer_initialise((uintptr_t)__builtin_return_address(0));
 	pft_opened_initialise((uintptr_t)__builtin_return_address(0));
+	pft_unwinder_open();
 }
 
 // ---- under the lock ---------------------------------------------------------------------------------

@@ -10,6 +10,7 @@
 #include "shim/hooks.h"
 #include "shim/hot/self.h"
 #include "shim/log.h"
+#include "shim/mapped.h"
 #include "shim/process.h"
 
 #define SPACES_MAX 16 // glibc, DL_NNS
@@ -264,6 +265,7 @@ static void look_again(bool doubt)
 		return;
 	}
 	let_go(before);
+	pft_mapped_renew(list->objects, list->count);
 	for (size_t i = 0; i < list->space_count; i++)
 		divert_new(list, &list->spaces[i], &arena);
 	opened.list = list;

@@ -7,6 +7,7 @@
 
 #include "encoder/base/sys_x86_64.h"
 #include "shim/export.h"
+#include "shim/hot/learn.h"
 #include "shim/hot/self.h"
 #include "shim/next.h"
 
@@ -20,7 +21,12 @@ bool pft_process_records(void)
 PFT_EXPORT pid_t fork(void)
 {
 	pid_t (*next)(void) = pft_next(PFT_NEXT_fork);
+	bool held = pft_unwinder && pft_process_records() && pft_learn_hold();
 	pid_t child = next();
+
+	// Who was asking it while the process was copied would be missing in the child.
+	if (held)
+		pft_learn_release();
 
 	// Later would do as well (the wiped block leads here at the first event), but a child without events
 	// is a process of the tree too.

@@ -178,7 +178,7 @@ static bool buffer_parse(struct pft_settings *settings, const char *value)
 	return true;
 }
 
-static bool min_duration_parse(struct pft_settings *settings, const char *value)
+static bool duration_parse(const char *value, uint64_t *ns)
 {
 	static const struct choice units[] = {
 		{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {NULL, 0}};
@@ -187,7 +187,23 @@ static bool min_duration_parse(struct pft_settings *settings, const char *value)
 	int unit_ns;
 
 	return number_parse(value, &count, &unit) && choice_parse(units, unit, &unit_ns) &&
-	       !__builtin_mul_overflow(count, (uint64_t)unit_ns, &settings->min_duration_ns);
+	       !__builtin_mul_overflow(count, (uint64_t)unit_ns, ns);
+}
+
+static bool min_duration_parse(struct pft_settings *settings, const char *value)
+{
+	return duration_parse(value, &settings->min_duration_ns);
+}
+
+// Words first: a function that is called "all" is selected by "[a]ll".
+static bool stacks_parse(struct pft_settings *settings, const char *value)
+{
+	settings->stacks = !words_equal(value, "off");
+	if (value[0] == '>')
+		return duration_parse(value + 1, &settings->stacks_over_ns) && settings->stacks_over_ns > 0;
+	if (settings->stacks)
+		settings->stack_functions = words_equal(value, "all") ? "*" : value;
+	return true;
 }
 
 static bool max_depth_parse(struct pft_settings *settings, const char *value)
@@ -244,6 +260,7 @@ static const struct setting other_settings[] = {
 	{"PFT_OVERFLOW", NULL, "wait, drop, overwrite", overflow_parse},
 	{"PFT_MIN_DURATION", NULL, "a number with ns, us, ms or s", min_duration_parse},
 	{"PFT_MAX_DEPTH", NULL, "a number from 1 to 500", max_depth_parse},
+	{"PFT_STACKS", NULL, "off, all, > and a number with ns, us, ms or s, or selectors", stacks_parse},
 	{"PFT_CLOCK", NULL, "auto, tsc, monotonic", clock_parse},
 	{"PFT_VERBOSE", NULL, "1 or 0, true or false, yes or no, on or off", verbose_parse},
 };
@@ -351,8 +368,8 @@ static int mode_settle(struct pft_settings *settings, char *const *environment, 
 	return 0;
 }
 
-int pft_settings_read(struct pft_settings *settings, char *const *environment, const char *program,
-	struct pft_arena *arena)
+int pft_settings_read(
+	struct pft_settings *settings, char *const *environment, const char *program, struct pft_arena *arena)
 {
 	*settings = (struct pft_settings){.mode = PFT_MODE_USER,
 		.overflow = PFT_OVERFLOW_WAIT,

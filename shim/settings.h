@@ -24,6 +24,10 @@ struct pft_settings {
 	uint64_t buffer_bytes; // of one thread's ring, a power of two
 	uint64_t min_duration_ns; // 0: none
 	uint64_t max_depth; // 0: none
+	bool stacks; // PFT_STACKS asks for some
+	const char *stack_functions; // selectors of calls whose stacks are taken at the begin, or NULL: at
+				     // the end
+	uint64_t stacks_over_ns; // of those that took longer
 	bool verbose;
 };
 

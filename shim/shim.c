@@ -14,7 +14,9 @@
 #include "shim/hot/clock.h"
 #include "shim/hot/guest.h"
 #include "shim/hot/self.h"
+#include "shim/hot/stacks.h"
 #include "shim/log.h"
+#include "shim/mapped.h"
 #include "shim/next.h"
 #include "shim/objects.h"
 #include "shim/opened.h"
@@ -25,6 +27,7 @@
 #include "shim/settings.h"
 #include "shim/store.h"
 #include "shim/threads.h"
+#include "shim/unwinder.h"
 
 int __cxa_atexit(void (*function)(void *), void *argument, void *object);
 int __cxa_at_quick_exit(void (*function)(void *), void *object);
@@ -181,6 +184,33 @@ static int refuse_copiers(void)
 	return 0;
 }
 
+// Before there is a hook: where its calls come from is a question from the first one on.
+static int start_stacks(void)
+{
+	const struct pft_selection *selection = NULL;
+
+	if (settings.stack_functions) {
+		selection = pft_selection_parse(settings.stack_functions, &startup_arena);
+		if (!selection)
+			return -EINVAL;
+	}
+	if (!settings.stacks || !pft_hooks_wanted(&settings))
+		return 0;
+	pft_hooks_want_stacks(selection);
+	pft_stacks_start(settings.stacks_over_ns);
+	return 0;
+}
+
+// What takes them, once there is something to take.
+static void ready_stacks(void)
+{
+	if (!pft_stacks_on())
+		return;
+	pft_mapped_start(pft_session);
+	pft_mapped_renew(objects.all, objects.count);
+	pft_unwinder_start(&objects);
+}
+
 static int start_session(char *const *environment, struct pft_arena *arena)
 {
 	struct pft_selection *selection = pft_selection_parse(settings.functions, &startup_arena);
@@ -192,7 +222,9 @@ static int start_session(char *const *environment, struct pft_arena *arena)
 		return error;
 	pft_next_start(&objects);
 	start_clock();
-	error = make_place();
+	error = start_stacks();
+	if (!error)
+		error = make_place();
 	if (error)
 		return error;
 	pft_session = pft_store_make(&settings, &place, shown_name());
@@ -234,6 +266,7 @@ static void start(char *const *environment)
 	pft_threads_start();
 	if (pft_hooks_wanted(&settings))
 		pft_opened_start(&objects);
+	ready_stacks();
 }
 
 // With -z initfirst this runs before the constructors of every other library: libc does not know its

@@ -29,6 +29,7 @@ static uint64_t pages(uint64_t bytes)
 // Places of the parts, for so many threads. Untouched pages cost address space only.
 static struct pft_session lay_out(const struct pft_settings *settings, uint32_t threads_max)
 {
+	const uint64_t frames = settings->stacks ? PFT_FRAMES_MAX : 0;
 	struct pft_session s = {
 		.magic = PFT_SESSION_MAGIC,
 		.version = PFT_SESSION_VERSION,
@@ -36,12 +37,18 @@ static struct pft_session lay_out(const struct pft_settings *settings, uint32_t 
 		.threads_max = threads_max,
 		.hooks = PFT_HOOK_FIRST,
 		.strings_used = 1,
+		.mappings = 1,
+		.frames = 1,
+		.frames_max = (uint32_t)frames,
 		.strings_bytes = STRINGS_BYTES,
 	};
 
 	s.hooks_at = pages(sizeof(s));
 	s.strings_at = s.hooks_at + pages(PFT_HOOKS_MAX * sizeof(struct pft_session_hook));
-	s.threads_at = s.strings_at + STRINGS_BYTES;
+	s.mappings_at = s.strings_at + STRINGS_BYTES;
+	s.stack_heads_at = s.mappings_at + pages(PFT_MAPPINGS_MAX * sizeof(struct pft_session_mapping));
+	s.frames_at = s.stack_heads_at + pages(frames ? PFT_STACK_HEADS * sizeof(uint32_t) : 0);
+	s.threads_at = s.frames_at + pages(frames * sizeof(struct pft_session_frame));
 	s.commit_at[0] = s.threads_at + pages(threads_max * sizeof(struct pft_session_thread));
 	s.commit_bytes = pages(sizeof(struct pft_commit) + threads_max * sizeof(struct pft_commit_thread) +
 			       PFT_FOREIGN_MAX * sizeof(struct pft_open_foreign));
@@ -310,6 +317,12 @@ static bool reserve_commits(struct pft_session *session)
 	       pft_pages_reserve(pft_session_commit(session, 1), sizeof(struct pft_commit));
 }
 
+static bool reserve_stack_heads(struct pft_session *session)
+{
+	return session->frames_max == 0 ||
+	       pft_pages_reserve(pft_session_stack_head(session, 0), PFT_STACK_HEADS * sizeof(uint32_t));
+}
+
 static struct pft_session *make(
 	const struct pft_settings *settings, const struct pft_place *place, uint32_t threads_max)
 {
@@ -319,7 +332,7 @@ static struct pft_session *make(
 	if (pft_sys_failed(session))
 		return NULL;
 	*session = layout;
-	if (reserve_commits(session))
+	if (reserve_commits(session) && reserve_stack_heads(session))
 		return session;
 	pft_sys_munmap(session, layout.bytes);
 	pft_store_remove(place);
@@ -350,17 +363,22 @@ static bool copy_part(struct pft_session *to, const struct pft_session *from, ui
 	return true;
 }
 
-// The parent may be adding hooks meanwhile. It stores their number last, so what is read first is whole.
-static int copy_hooks(struct pft_session *to, const struct pft_session *from)
+// The parent may be adding hooks and mappings meanwhile. It stores their numbers last, so what is read first
+// is whole. Its stacks are not copied: frames have other numbers here.
+static int copy_tables(struct pft_session *to, const struct pft_session *from)
 {
+	uint32_t mappings = __atomic_load_n(&from->mappings, __ATOMIC_ACQUIRE);
 	uint32_t hooks = __atomic_load_n(&from->hooks, __ATOMIC_ACQUIRE);
 	uint32_t strings = __atomic_load_n(&from->strings_used, __ATOMIC_RELAXED);
 
 	if (!copy_part(to, from, from->hooks_at, hooks * sizeof(struct pft_session_hook)) ||
+		(mappings > 1 && !copy_part(to, from, from->mappings_at,
+					 mappings * sizeof(struct pft_session_mapping))) ||
 		!copy_part(to, from, from->strings_at, strings))
 		return -ENOSPC;
 	to->strings_used = strings;
 	to->hooks = hooks;
+	to->mappings = mappings;
 	return 0;
 }
 
@@ -377,7 +395,7 @@ int pft_store_make_again(
 	struct pft_session *fresh = pft_store_make(settings, place, program);
 	uint64_t bytes = present->bytes;
 
-	if (fresh && fresh->bytes == bytes && copy_hooks(fresh, present) == 0 &&
+	if (fresh && fresh->bytes == bytes && copy_tables(fresh, present) == 0 &&
 		(void *)pft_sys6(SYS_mremap, (long)fresh, (long)bytes, (long)bytes,
 			MREMAP_MAYMOVE | MREMAP_FIXED, (long)present, 0) == present)
 		return 0;

@@ -13,6 +13,16 @@
 static enum pft_clock clock_kind;
 static int (*clock_vdso)(int clock, struct timespec *now);
 
+// How long a tick is, measured since the start, anew when that is twice as long ago.
+#define RATE_SHIFT 20
+#define MEASURED_LONG_ENOUGH (UINT64_C(1) << 40) // ticks, a few minutes
+
+static struct {
+	uint64_t start_ticks, start_ns;
+	uint64_t next; // ticks after the start at which it is measured anew
+	uint64_t rate; // nanoseconds a tick, RATE_SHIFT bits behind the point
+} speed;
+
 void pft_clock_start(enum pft_clock clock, int (*gettime)(int clock, struct timespec *now))
 {
 	clock_kind = clock;
@@ -55,6 +65,34 @@ struct pft_clock_reading pft_clock_read(void)
 		reading.real_ns = pft_clock_ns(CLOCK_REALTIME);
 	}
 	return reading;
+}
+
+void pft_clock_start_spans(void)
+{
+	speed.start_ticks = pft_clock_ticks();
+	speed.start_ns = pft_clock_ns(CLOCK_MONOTONIC);
+}
+
+static void measure(uint64_t elapsed)
+{
+	uint64_t ns = pft_clock_ns(CLOCK_MONOTONIC) - speed.start_ns;
+
+	__atomic_store_n(&speed.rate, (ns << RATE_SHIFT) / elapsed, __ATOMIC_RELAXED);
+	__atomic_store_n(
+		&speed.next, elapsed < MEASURED_LONG_ENOUGH ? 2 * elapsed : UINT64_MAX, __ATOMIC_RELAXED);
+}
+
+uint64_t pft_clock_span_ns(uint64_t ticks)
+{
+	uint64_t elapsed;
+
+	if (clock_kind != PFT_CLOCK_TSC)
+		return ticks;
+	elapsed = pft_clock_ticks() - speed.start_ticks;
+	if (elapsed != 0 && elapsed >= __atomic_load_n(&speed.next, __ATOMIC_RELAXED))
+		measure(elapsed);
+	return (uint64_t)((unsigned __int128)ticks * __atomic_load_n(&speed.rate, __ATOMIC_RELAXED) >>
+			  RATE_SHIFT);
 }
 
 bool pft_clock_is_tsc(void)

@@ -17,6 +17,12 @@ void pft_clock_start(enum pft_clock clock, int (*gettime)(int clock, struct time
 
 uint64_t pft_clock_ticks(void);
 
+// Startup, where spans are asked for.
+void pft_clock_start_spans(void);
+
+// Nanoseconds that so many ticks take: within a thousandth, from a millisecond after that on.
+uint64_t pft_clock_span_ns(uint64_t ticks);
+
 // Whether the trampoline may read the clock by itself.
 bool pft_clock_is_tsc(void);
 

@@ -89,6 +89,13 @@ void pft_foreign_make_room(void)
 		__atomic_store_n(&pft_session->foreign_max, PFT_FOREIGN_MAX, __ATOMIC_RELEASE);
 }
 
+struct pft_frame *pft_foreign_find(uintptr_t slot)
+{
+	struct entry *found = find(__atomic_load_n(chain_of(slot), __ATOMIC_ACQUIRE), slot);
+
+	return found ? &found->record.frame : NULL;
+}
+
 struct pft_frame *pft_foreign_frame(uintptr_t slot)
 {
 	struct entry **chain = chain_of(slot);

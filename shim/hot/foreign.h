@@ -17,16 +17,20 @@ struct pft_foreign_record {
 	struct pft_self *keeper; // block of the thread that keeps room for the end of the open call
 	uint32_t keeper_serial; // low half: tells that thread from a later one
 	uint8_t turn; // counts the begins at this slot, and names the call by that (session.h)
+	uint64_t began; // when the open call did; stacks.h asks
 };
 
 // The record of `slot`, made when there is none yet. NULL when the kernel gives no memory.
 struct pft_frame *pft_foreign_frame(uintptr_t slot);
 
+// The same, or NULL when there is none.
+struct pft_frame *pft_foreign_find(uintptr_t slot);
+
 // Makes room in the commit records of this process for calls that are open on foreign stacks. The first call
 // on one asks for it; where the memory is not there, the encoder does without.
 void pft_foreign_make_room(void);
 
-// What belongs to a frame record that pft_foreign_frame has returned.
+// What belongs to a frame record that one of these has returned.
 static inline struct pft_foreign_record *pft_foreign_record(struct pft_frame *frame)
 {
 	return (struct pft_foreign_record *)frame;

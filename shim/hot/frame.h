@@ -24,7 +24,7 @@ struct pft_frame {
 	uintptr_t rbx; // the caller's
 	uint32_t what; // of the begin record
 	uint32_t outer; // the floor to return to: names the enclosing open call
-	uintptr_t slot; // foreign records only
+	uintptr_t slot; // of foreign records; else when the call began, if that is asked for (stacks.h)
 };
 
 _Static_assert(sizeof(struct pft_frame) == 32, "two bytes of record for one of stack, slots 16 apart");
@@ -37,9 +37,10 @@ _Static_assert(offsetof(struct pft_frame, outer) == 20, "trampoline: FRAME_OUTER
 // a thread or of a forked child, an abandoned call above, a tail call, a foreign stack, a clock that is read
 // by a call. Fills a record whose return address has been put in it and records the begin. The record that
 // the trampoline shall return through, or NULL: this call is not recorded, go straight to the original.
-struct pft_frame *pft_enter_slow(uint32_t what, uintptr_t slot, uintptr_t rbx);
+// `rbp` is the caller's.
+struct pft_frame *pft_enter_slow(uint32_t what, uintptr_t slot, uintptr_t rbx, uintptr_t rbp);
 
 // Records the end of the call whose record this is; the return is about to happen at `slot`.
-void pft_leave_slow(struct pft_frame *frame, uintptr_t slot);
+void pft_leave_slow(struct pft_frame *frame, uintptr_t slot, uintptr_t rbp);
 
 #endif

@@ -10,6 +10,7 @@
 #include "shim/hot/clock.h"
 #include "shim/hot/local_x86_64.h"
 #include "shim/hot/signals.h"
+#include "shim/hot/stacks.h"
 #include "shim/hot/hot.h"
 
 #define SLOT ((uint32_t)sizeof(struct pft_record))
@@ -85,6 +86,12 @@ void pft_ring_wake_flusher(void)
 		pft_sys_futex(word, FUTEX_WAKE, 1, NULL);
 }
 
+// An event may say where the call came from.
+static uint32_t event_bytes(void)
+{
+	return pft_stacks_on() ? 2 * SLOT : SLOT;
+}
+
 // Open native calls, up to `most`.
 static uint32_t open_calls(const struct pft_self *self, uint32_t floor, uint32_t most)
 {
@@ -123,15 +130,15 @@ static int32_t spare_room(const struct pft_self *self, uint64_t head)
 {
 	uint32_t position = pft_head_position(head);
 	uint32_t half = (self->ring_mask + 1) / 2;
-	uint32_t kept = open_calls(self, pft_head_floor(head), half / SLOT) * SLOT +
+	uint32_t kept = open_calls(self, pft_head_floor(head), half / SLOT) * event_bytes() +
 			open_foreign_calls(self, half / 2 / SLOT) * 2 * SLOT;
 
 	return (int32_t)(end_of_room(self, position) - position - (kept < half ? kept : half));
 }
 
 // Ends may go on until the ring is full; begins only for half of what is to spare: then each begin in that
-// half can have its own end in the other. The clock that is read by a call leaves no room before the limits,
-// so that every event comes here.
+// half can have its own end in the other. The clock that is read by a call, and stacks, leave no room before
+// the limits, so that every event comes here.
 static bool has_begin_room(struct pft_self *self)
 {
 	uint64_t head = __atomic_load_n(&self->head, __ATOMIC_RELAXED);
@@ -140,14 +147,14 @@ static bool has_begin_room(struct pft_self *self)
 	int32_t room = spare_room(self, head);
 
 	room = room > 0 ? (room / 2) & -(int32_t)SLOT : 0;
-	if (pft_clock_is_tsc()) {
+	if (pft_clock_is_tsc() && !pft_stacks_on()) {
 		__atomic_store_n(&self->end_limit, end, __ATOMIC_RELAXED);
 		__atomic_store_n(&self->begin_limit, position + (uint32_t)room, __ATOMIC_SEQ_CST);
 	} else {
 		__atomic_store_n(&self->end_limit, position, __ATOMIC_RELAXED);
 		__atomic_store_n(&self->begin_limit, position, __ATOMIC_RELAXED);
 	}
-	return room > 0;
+	return room >= (int32_t)event_bytes();
 }
 
 static bool has_end_room(struct pft_self *self)

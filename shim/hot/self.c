@@ -4,12 +4,12 @@
 // signals are held while it sits down, and a handler that cannot be held finds a block that admits nothing.
 #include "shim/hot/self.h"
 
-#include <cpuid.h>
 #include <linux/prctl.h>
 #include <sys/mman.h>
 #include <time.h>
 
 #include "encoder/base/sys_x86_64.h"
+#include "shim/hot/aside.h"
 #include "shim/hot/clock.h"
 #include "shim/hot/guest.h"
 #include "shim/hot/pages.h"
@@ -42,8 +42,6 @@ static uint64_t refused_until_ns;
 
 static bool is_over; // not wiped: children of a process whose recording has ended do not record either
 
-bool pft_aside(bool (*run)(void), void *stack_end, void *area, bool xsave);
-
 bool pft_recording_start(void)
 {
 	if (pft_sys_madvise(&pft_process, sizeof(pft_process), MADV_WIPEONFORK) < 0)
@@ -60,13 +58,6 @@ static bool move_recording(uint32_t from, uint32_t to)
 
 static bool renew_seats(void);
 
-static bool has_xsave(void)
-{
-	unsigned eax, ebx, ecx, edx;
-
-	return __get_cpuid(1, &eax, &ebx, &ecx, &edx) && (ecx & bit_OSXSAVE);
-}
-
 // A child of fork has one thread, so one stack and one place for the registers serve.
 static bool start_child(void)
 {
@@ -79,8 +70,8 @@ static bool start_child(void)
 		return false;
 	signals = pft_signals_hold();
 	if (move_recording(PFT_RECORDING_NONE, PFT_RECORDING_STARTING)) {
-		started =
-			pft_aside(pft_forked, stack + sizeof(stack), registers, has_xsave()) && renew_seats();
+		started = pft_aside(pft_forked, stack + sizeof(stack), registers, pft_aside_has_xsave()) &&
+			  renew_seats();
 		move_recording(PFT_RECORDING_STARTING, started ? PFT_RECORDING_ON : PFT_RECORDING_STOPPED);
 	}
 	pft_signals_release(signals);
@@ -305,7 +296,7 @@ static void sit_down(struct pft_self *self, uintptr_t stack_high)
 {
 	struct pft_seat *seat = pft_self_seat(self);
 
-	seat->stack_high = stack_high & -(uintptr_t)16;
+	seat->stack_high = seat->stack_known = stack_high & -(uintptr_t)16;
 	self->index = seat->index;
 	self->low = seat->stack_high - seat->own_stack_bytes;
 	self->frames = seat->frames;

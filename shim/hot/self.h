@@ -14,6 +14,7 @@
 
 #include "encoder/session.h"
 #include "shim/hot/frame.h"
+#include "shim/hot/stacks.h"
 
 #define PFT_PAGE 4096
 
@@ -73,10 +74,16 @@ struct pft_seat {
 	size_t own_stack_bytes; // of the thread that sits here, at most that
 	uintptr_t stack_high;
 	bool ring_ready; // its pages have been faulted in
+	// what walk.c keeps; nothing of it must outlive a walk
+	uintptr_t stack_known; // from here up to stack_high there is readable memory
+	uint32_t stack_turn; // counts walks
+	uint64_t codes[PFT_STACK_FRAMES]; // of the frames that the last one met
 	// what pthread_create hands to the new thread
 	void *(*start)(void *);
 	void *argument;
 };
+
+_Static_assert(sizeof(struct pft_seat) <= PFT_PAGE, "and the seat another");
 
 static inline struct pft_seat *pft_self_seat(struct pft_self *self)
 {
@@ -149,6 +156,18 @@ bool pft_self_runs_on(struct pft_self *self, uintptr_t slot);
 // The next seat from `*index` on that was ever made; its index goes to `*index`. NULL behind the last.
 // Flusher.
 struct pft_self *pft_self_from(uint32_t *index);
+
+// Whether the stack that has frame records holds `slot`, and the record of the slot `offset` bytes above
+// `low`.
+static inline bool pft_self_is_native(const struct pft_self *self, uintptr_t slot)
+{
+	return slot - self->low < (self->bottom & ~1u);
+}
+
+static inline struct pft_frame *pft_self_frame(const struct pft_self *self, uint64_t offset)
+{
+	return (struct pft_frame *)(self->frames + 2 * offset);
+}
 
 static inline uint32_t pft_head_floor(uint64_t head)
 {

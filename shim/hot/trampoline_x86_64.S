@@ -304,6 +304,7 @@ pft_leave_cold:
 	RECORD_FRAME pft_leave_cold, pft_enter_cold, 24
 	mov	%rbx, %rdi
 	lea	16(%rsp), %rsi
+	mov	%rbp, %rdx
 	call	pft_leave_slow
 	jmp	.Lleave_recorded
 	RECORD_FRAME_END
@@ -320,6 +321,7 @@ pft_enter_cold:
 	mov	%r11d, %edi
 	lea	SAVED + 24(%rsp), %rsi
 	mov	%rbx, %rdx
+	mov	%rbp, %rcx
 	call	pft_enter_slow
 	RESTORE	%r11
 	RESTORE	%r10

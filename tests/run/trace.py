@@ -16,6 +16,8 @@ STATE_CLEARED, STATE_NEEDED = 1, 2
 BOOTTIME = 6
 SEQUENCE_CLOCKS = range(64, 128)
 EVENT_NAMES, CATEGORIES, ANNOTATION_NAMES = 2, 1, 3
+FUNCTION_NAMES, FRAMES, CALLSTACKS, BUILD_IDS, PATHS, MAPPINGS = 5, 6, 7, 16, 17, 19
+NAMELESS = FRAMES, CALLSTACKS, MAPPINGS  # entries that are more than a name
 
 
 class Malformed(Exception):
@@ -79,13 +81,15 @@ def words(raw):
 
 
 class Slice:
-    """One call. `end` is None while it is open; `parent` is the slice around it."""
-    __slots__ = ("name", "begin", "end", "depth", "parent", "track", "args", "category")
+    """One call. `end` is None while it is open; `parent` is the slice around it; `stack` and `end_stack` are the
+    functions that it came from, the outermost first, as [(name or None, object)], or None."""
+    __slots__ = ("name", "begin", "end", "depth", "parent", "track", "args", "category", "stack", "end_stack")
 
     def __init__(self, name, begin, parent, track, args, category):
         self.name, self.begin, self.end = name, begin, None
         self.parent, self.depth = parent, parent.depth + 1 if parent else 0
         self.track, self.args, self.category = track, args, category
+        self.stack = self.end_stack = None
 
 
 class Sequence:
@@ -219,7 +223,7 @@ class Trace:
     def _intern(self, sequence, data):
         for table, raw in data:
             entry = fields(raw)
-            iid, name = first(entry, 1, 0), first(entry, 2, b"")
+            iid, name = first(entry, 1, 0), raw if table in NAMELESS else first(entry, 2, b"")
             if iid == 0:
                 self._error("an interned entry of table %d has no iid", table)
             elif sequence.names[table].setdefault(iid, name) != name:
@@ -274,8 +278,8 @@ class Trace:
         if known is None:
             event = fields(raw)
             known = self._known[raw] = (first(event, 9, 0), first(event, 10), first(event, 23), first(event, 11),
-                                        every(event, 3), every(event, 22), every(event, 4), event)
-        kind, name_iid, name, track, category_iids, categories, annotations, event = known
+                                        every(event, 3), every(event, 22), every(event, 4), first(event, 56), event)
+        kind, name_iid, name, track, category_iids, categories, annotations, stack_iid, event = known
         if name_iid is not None:
             name = self._look_up(sequence, EVENT_NAMES, name_iid)
         if kind in (BEGIN, INSTANT) and not name:
@@ -292,7 +296,25 @@ class Trace:
             self._annotate(args, sequence, fields(annotation))
         value = first(event, 30) if kind == COUNTER else None
         self._events.append((self._time(packet, sequence), len(self._events), kind, track,
-                             words(name) if name else None, args, category, value))
+                             words(name) if name else None, args, category, value,
+                             None if stack_iid is None else self._stack(sequence, stack_iid)))
+
+    def _stack(self, sequence, iid):
+        stack = fields(self._look_up(sequence, CALLSTACKS, iid))
+        if not every(stack, 2):
+            self._error("callstack %d has no frames", iid)
+        return [self._frame(sequence, fields(self._look_up(sequence, FRAMES, frame))) for frame in every(stack, 2)]
+
+    def _frame(self, sequence, frame):
+        function, mapping = first(frame, 2), fields(self._look_up(sequence, MAPPINGS, first(frame, 3, 0)))
+        path = b"/".join(self._look_up(sequence, PATHS, part) for part in every(mapping, 7))
+        start, end, bias = first(mapping, 4, 0), first(mapping, 5, 0), first(mapping, 6, 0)
+        if not start <= first(frame, 4, 0) + bias < end:
+            self._error("a frame lies outside of its mapping %r", path)
+        if first(mapping, 2) is not None:
+            self._look_up(sequence, BUILD_IDS, first(mapping, 2))
+        name = None if function is None else words(self._look_up(sequence, FUNCTION_NAMES, function))
+        return name, words(path).rsplit("/", 1)[-1]
 
     def _look_up(self, sequence, table, iid):
         name = sequence.names[table].get(iid)
@@ -315,11 +337,12 @@ class Trace:
     def _nest(self):
         """Events to slices, as viewers do it: by time, equal times in the order of the file."""
         innermost = {}
-        for ns, _, kind, track, name, args, category, value in sorted(self._events, key=lambda e: e[:2]):
+        for ns, _, kind, track, name, args, category, value, stack in sorted(self._events, key=lambda e: e[:2]):
             if track not in self.tracks:
                 self._error("event %r on track %s, which nothing describes", name, track)
             if kind == BEGIN:
                 innermost[track] = Slice(name, ns, innermost.get(track), track, args, category)
+                innermost[track].stack = stack
                 self.slices.append(innermost[track])
                 if innermost[track].depth >= 512:
                     self._error("slice %r is deeper than viewers go", name)
@@ -328,7 +351,7 @@ class Trace:
                 if done is None:
                     self._error("an end at %d closes nothing", ns)
                     continue
-                done.end = ns
+                done.end, done.end_stack = ns, stack
                 done.args.update(args)
                 innermost[track] = done.parent
             elif kind == INSTANT:

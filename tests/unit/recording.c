@@ -139,10 +139,10 @@ void recording_call(uint32_t hook)
 {
 	// Where a call has its return address: 8 bytes off what the stack is aligned to.
 	uintptr_t words[2] __attribute__((aligned(16))) = {0};
-	struct pft_frame *frame = pft_enter_slow(hook, (uintptr_t)&words[1], 0);
+	struct pft_frame *frame = pft_enter_slow(hook, (uintptr_t)&words[1], 0, 0);
 
 	if (frame)
-		pft_leave_slow(frame, (uintptr_t)&words[1]);
+		pft_leave_slow(frame, (uintptr_t)&words[1], 0);
 }
 
 void recording_calls(uint32_t hook, unsigned count)

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "shim/hot/aside.h"
 #include "shim/hot/clock.h"
 #include "shim/hot/ring.h"
 #include "shim/hot/trampoline.h"
@@ -374,8 +375,6 @@ Test(self, runs_on_any_stack_unless_another_thread_borrows_it)
 }
 
 // ---- aside ------------------------------------------------------------------------------------------
-
-bool pft_aside(bool (*run)(void), void *stack_end, void *area, bool xsave);
 
 static char aside_stack[65536] __attribute__((aligned(64)));
 static char aside_area[4096] __attribute__((aligned(64)));

@@ -181,6 +181,10 @@ Test(settings, refuses_numbers_that_are_none_or_out_of_range)
 		"PFT_MIN_DURATION=1.5us",
 		"PFT_MIN_DURATION=10us ",
 		"PFT_MIN_DURATION=18446744073710ms",
+		"PFT_STACKS=>",
+		"PFT_STACKS=>100",
+		"PFT_STACKS=>0us",
+		"PFT_STACKS=>1us,f",
 		"PFT_MAX_DEPTH=0",
 		"PFT_MAX_DEPTH=501",
 		"PFT_MAX_DEPTH=5x",
@@ -217,6 +221,23 @@ Test(settings, reads_the_depth_within_what_viewers_keep)
 	cr_assert_eq(settings.max_depth, 1);
 	cr_assert_eq(read_one("PFT_MAX_DEPTH=500"), 0);
 	cr_assert_eq(settings.max_depth, 500);
+}
+
+Test(settings, reads_whose_stacks_are_taken)
+{
+	cr_assert_eq(read_one("PFT_STACKS=off"), 0);
+	cr_assert_not(settings.stacks);
+	cr_assert_eq(read_one("PFT_STACKS=All"), 0);
+	cr_assert(settings.stacks);
+	cr_assert_str_eq(settings.stack_functions, "*");
+	cr_assert_eq(read_one("PFT_STACKS=read,-write@libc.so*"), 0);
+	cr_assert(settings.stacks);
+	cr_assert_str_eq(settings.stack_functions, "read,-write@libc.so*");
+	cr_assert_eq(settings.stacks_over_ns, 0);
+	cr_assert_eq(read_one("PFT_STACKS=>100us"), 0);
+	cr_assert(settings.stacks);
+	cr_assert_null(settings.stack_functions);
+	cr_assert_eq(settings.stacks_over_ns, 100000);
 }
 
 Test(settings, reads_words)
