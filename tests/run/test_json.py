@@ -2,13 +2,14 @@
 """Chrome trace JSON: strict, the same as the packets beside it, whole after a kill."""
 import collections
 import glob
+import json
 import os
 import shutil
 import subprocess
 
 import chrome
 import harness
-from harness import NotApplicable, fresh_directory, same, test
+from harness import NotApplicable, fresh_directory, same, slow, test
 
 LOST = "pftshim: events lost"
 ALL = "leaf,outer,middle,inner,through*"
@@ -206,3 +207,31 @@ def convert_refuses_in_one_line_what_is_no_trace_and_leaves_nothing():
     assert_refuses([path, path], "one trace at a time")
     assert_refuses([path, "-o", "/proc/nowhere/out.json"], "cannot be written", status=1)
     assert os.listdir(folder) == [], os.listdir(folder)
+
+
+# ---- other people's programs ------------------------------------------------------------------------
+
+SPEEDSCOPE = "1.25.0"
+
+
+def speedscope_bundle(folder):
+    if not (shutil.which("npm") and shutil.which("node")):
+        raise NotApplicable("npm is not installed")
+    if subprocess.run(["npm", "pack", "--silent", "speedscope@" + SPEEDSCOPE], cwd=folder,
+                      capture_output=True, check=False).returncode != 0:
+        raise NotApplicable("speedscope cannot be fetched")
+    subprocess.run(["tar", "xzf", "speedscope-%s.tgz" % SPEEDSCOPE], cwd=folder, check=True)
+    return glob.glob(os.path.join(folder, "package", "dist", "release", "speedscope-*.js"))[0]
+
+
+@slow
+def speedscope_shows_every_call():
+    bundle = speedscope_bundle(fresh_directory())
+    for argv in (["calls", 1000], ["coroutines"], ["short_threads", 20]):
+        for path in json_paths(same(argv, mode="dev", funcs=ALL, format="json")):
+            calls = collections.Counter(s["tid"] for s in read(path).slices)
+            done = subprocess.run(["node", "tests/run/speedscope.js", bundle, path], capture_output=True, text=True)
+            assert done.returncode == 0 and not done.stderr, done.stderr[:500]
+            shown = [json.loads(line) for line in done.stdout.splitlines()]
+            assert sorted(p["calls"] for p in shown) == sorted(calls.values()), shown
+            assert all("(pid " in p["name"] and "(tid " in p["name"] for p in shown), shown
