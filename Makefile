@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Everything is built under build/ (O=...). `make V=1` shows the commands, WERROR=1 makes warnings errors.
 #
-#   make            build/libpftshim.so
+#   make            build/libpftshim.so and the programs of pft beside it
 #   make demo       from a fresh Debian to a trace of a real program
 #   make check      from a fresh Debian to "N passed, N failed"; check-slow adds the long tests
 #   make asan tsan  the unit tests under the sanitizers
@@ -29,6 +29,7 @@ parallel = --no-print-directory $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j
 encoder_programs := $(wildcard encoder/convert.c encoder/ctl.c encoder/recover.c encoder/merge.c)
 encoder_sources := $(filter-out $(encoder_programs),$(wildcard encoder/*.c encoder/base/*.c))
 read_sources := $(wildcard encoder/read/*.c)
+recover_sources := $(wildcard encoder/recover/*.c)
 shim_sources := $(wildcard shim/*.c shim/*.S)
 hot_sources := $(wildcard shim/hot/*.c shim/hot/*.S)
 test_sources := $(wildcard tests/unit/*.c tests/unit/*.S)
@@ -40,7 +41,8 @@ hot_objects := $(call objects_of,$(hot_sources))
 shim_objects := $(call objects_of,$(shim_sources)) $(hot_objects)
 test_objects := $(call objects_of,$(test_sources))
 read_objects := $(call objects_of,$(read_sources))
-program_objects := $(call objects_of,$(encoder_programs)) $(read_objects)
+recover_objects := $(call objects_of,$(recover_sources))
+program_objects := $(call objects_of,$(encoder_programs)) $(read_objects) $(recover_objects)
 programs := $(patsubst encoder/%.c,$(O)/pft-%,$(encoder_programs))
 objects := $(encoder_objects) $(shim_objects) $(test_objects) $(program_objects)
 
@@ -90,6 +92,8 @@ $(programs): $(O)/pft-%: $(O)/encoder/%.o $(encoder_objects) $(guest_libraries)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS) -Wl,--gc-sections -o $@ $^ $(program_libraries)
 
+$(O)/pft-recover: $(recover_objects)
+
 # Programs that read traces.
 $(O)/pft-convert: $(read_objects)
 $(O)/pft-convert: program_libraries := -lz
@@ -126,7 +130,7 @@ $(O):
 # One binary: all unit tests, and the library's objects but for its constructor and destructor, and for what
 # the loader would call in it, and a sanitizer, before the sanitizer's own memory is there.
 untested_objects := $(addprefix $(O)/shim/,shim.o loader.o loader_x86_64.o)
-tested_objects := $(encoder_objects) $(filter-out $(untested_objects),$(shim_objects))
+tested_objects := $(encoder_objects) $(recover_objects) $(filter-out $(untested_objects),$(shim_objects))
 unit_tests := $(O)/tests/unit/all
 test_framework := -lcriterion
 
@@ -219,7 +223,7 @@ format:
 # SC2317, SC2053, SC2059: tests call functions by name, match patterns and print bytes.
 lint: $(O)/proto/pftrace.pb-c.h
 	$(Q)clang-format --dry-run -Werror $(c_files)
-	$(Q)clang-tidy --quiet $(filter %.c,$(encoder_sources) $(read_sources) $(encoder_programs) $(shim_sources) $(hot_sources)) -- $(language) -I. -I$(O)
+	$(Q)clang-tidy --quiet $(filter %.c,$(encoder_sources) $(read_sources) $(recover_sources) $(encoder_programs) $(shim_sources) $(hot_sources)) -- $(language) -I. -I$(O)
 	$(Q)cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 		--suppress=varFuncNullUB --suppress=allocaCalled -I. shim encoder
 	$(Q)shellcheck -e SC2317,SC2053,SC2059 $(shell_files)

@@ -27,6 +27,23 @@ static void write_up_to(struct pft_calls *calls, uint32_t depth)
 	}
 }
 
+void pft_calls_resume(struct pft_calls *calls, const struct pft_open *open, uint32_t depth)
+{
+	uint32_t known;
+
+	calls->depth = depth;
+	known = entries(calls);
+	memcpy(calls->open, open, known * sizeof open[0]);
+	calls->closed = 0;
+	while (calls->closed < known && open[calls->closed].id == PFT_HOOK_NONE)
+		calls->closed++;
+	calls->written = calls->closed;
+	while (calls->written < known && (open[calls->written].flags & PFT_OPEN_WRITTEN) != 0)
+		calls->written++;
+	if (calls->track != NULL)
+		pft_trace_resume(calls->track, calls->written - calls->closed);
+}
+
 void pft_calls_begin(struct pft_calls *calls, uint64_t ns, uint32_t id, uint32_t stack)
 {
 	if (calls->depth >= calls->filters->depth_max) {
@@ -103,10 +120,15 @@ void pft_calls_ripen(struct pft_calls *calls, uint64_t ns)
 	write_up_to(calls, depth);
 }
 
+uint32_t pft_calls_held(const struct pft_calls *calls)
+{
+	return entries(calls) - calls->written;
+}
+
 void pft_calls_settle(struct pft_calls *calls, uint64_t ns)
 {
 	pft_calls_ripen(calls, ns);
-	calls->totals->filtered += entries(calls) - calls->written;
+	calls->totals->filtered += pft_calls_held(calls);
 	calls->written = entries(calls);
 }
 

@@ -30,6 +30,9 @@ struct pft_calls {
 	struct pft_open open[PFT_DEPTH_MAX]; // id PFT_HOOK_NONE: closed
 };
 
+// `depth` calls are open from before, as a commit record lists them (commit.h); the track is new.
+void pft_calls_resume(struct pft_calls *calls, const struct pft_open *open, uint32_t depth);
+
 // `stack`: where it came from, a frame of the session's; 0: not known. An end may know it when the begin did
 // not.
 void pft_calls_begin(struct pft_calls *calls, uint64_t ns, uint32_t id, uint32_t stack);
@@ -43,6 +46,9 @@ void pft_calls_abandon(struct pft_calls *calls, uint64_t ns, uint32_t depth);
 
 // Writes the begins that were held back and are old enough at `ns`.
 void pft_calls_ripen(struct pft_calls *calls, uint64_t ns);
+
+// How many begins are held back.
+uint32_t pft_calls_held(const struct pft_calls *calls);
 
 // As ripen; what is too young counts as filtered. Nothing but a gap may follow.
 void pft_calls_settle(struct pft_calls *calls, uint64_t ns);

@@ -28,6 +28,10 @@ static void fill_totals(struct pft_commit_thread *entry, struct pft_totals total
 static void fill(struct pft_commit_thread *entry, const struct pft_lane *lane)
 {
 	entry->serial = lane->serial;
+	entry->other_slots = lane->other_slots;
+	entry->lost_slots = lane->lost_slots;
+	entry->told = lane->told;
+	entry->untold = lane->untold;
 	entry->last_ns = lane->last_ns;
 	entry->tail = lane->tail;
 	if (lane->live) {

@@ -5,11 +5,10 @@
 
 #include <string.h>
 
+#include "encoder/commit.h"
 #include "encoder/order.h"
 #include "encoder/records.h"
 #include "encoder/timeline.h"
-
-#define OVERWRITE 2 // of pft_session.overflow
 
 #define SLOT ((uint32_t)sizeof(struct pft_record))
 
@@ -64,27 +63,55 @@ static bool name_changed(struct pft_lane *lane, char *name)
 	return true;
 }
 
-static void begin(struct pft_lane *lane)
+// The thread of the entry is the lane's from now on, with a track of its own.
+static void adopt(struct pft_lane *lane)
 {
 	const struct pft_session_thread *entry = entry_of(lane);
 	char name[PFT_THREAD_NAME];
 
-	memset(&lane->tally, 0, sizeof lane->tally);
 	lane->serial = entry->serial;
 	lane->live = true;
-	lane->tail = lane->committed = lane->head = entry->begin_at;
-	touch(lane);
-	lane->slots = lane->other_slots = lane->lost_slots = lane->told = lane->untold = 0;
-	lane->last_ns = 0;
 	lane->name_turn = NO_NAME;
 	lane->track = pft_trace_thread(lane->shared->trace, entry->tid, name_changed(lane, name) ? name : "");
 	lane->calls.track = lane->track;
 	lane->calls.filters = &lane->shared->filters;
 	lane->calls.totals = &lane->tally.events;
-	lane->calls.depth = lane->calls.written = lane->calls.closed = 0;
 	lane->fibers.track = lane->track;
+}
+
+static void begin(struct pft_lane *lane)
+{
+	const struct pft_session_thread *entry = entry_of(lane);
+
+	adopt(lane);
+	memset(&lane->tally, 0, sizeof lane->tally);
+	lane->tail = lane->committed = lane->head = entry->begin_at;
+	touch(lane);
+	lane->slots = lane->other_slots = lane->lost_slots = lane->told = lane->untold = 0;
+	lane->last_ns = 0;
+	lane->calls.depth = lane->calls.written = lane->calls.closed = 0;
 	if (lane->track != NULL)
 		pft_trace_instant(lane->track, time_of(lane, entry->begin_ticks), "thread begin", "thread");
+}
+
+void pft_lane_resume(struct pft_lane *lane, const struct pft_commit_thread *kept)
+{
+	if (kept->depth == PFT_COMMIT_ENDED) {
+		lane->serial = kept->serial;
+		return;
+	}
+	adopt(lane);
+	lane->tally.events = (struct pft_totals){
+		.written = kept->written, .filtered = kept->filtered, .dropped = kept->dropped};
+	lane->tally.safe = kept->written;
+	lane->tail = lane->committed = lane->head = kept->tail;
+	lane->slots = kept->produced - kept->told + kept->other_slots;
+	lane->other_slots = kept->other_slots;
+	lane->lost_slots = kept->lost_slots;
+	lane->told = kept->told;
+	lane->untold = kept->untold;
+	lane->last_ns = kept->last_ns;
+	pft_calls_resume(&lane->calls, kept->open, kept->depth);
 }
 
 void pft_lane_follow(struct pft_lane *lane)
@@ -110,15 +137,12 @@ static void lose(struct pft_lane *lane, uint32_t slots)
 	lane->tally.events.dropped += slots;
 }
 
-// The oldest records are gone when the thread is more than a lap ahead; the slot at the head is not to be
-// trusted either, for it may be being written.
 static void lose_overwritten(struct pft_lane *lane, uint32_t head)
 {
-	const struct pft_session *session = lane->shared->session;
-	uint32_t room = (uint32_t)session->ring_bytes - SLOT;
+	uint32_t oldest = pft_record_oldest(lane->shared->session, lane->tail, head);
 
-	if (session->overflow == OVERWRITE && head - lane->tail > room)
-		lose(lane, (head - lane->tail - room) / SLOT);
+	if (oldest != lane->tail)
+		lose(lane, (oldest - lane->tail) / SLOT);
 }
 
 // After unread slots any open call may have ended.
@@ -308,6 +332,10 @@ void pft_lane_close(struct pft_lane *lane)
 {
 	drop_rest(lane);
 	tell_losses(lane, lane->last_ns);
-	pft_calls_settle(&lane->calls, lane->last_ns);
 	touch(lane);
+}
+
+void pft_lane_settle(struct pft_lane *lane)
+{
+	pft_calls_settle(&lane->calls, lane->last_ns);
 }

@@ -58,6 +58,10 @@ struct pft_lane {
 // Begins the thread that the entry holds, when it is new, and tells a changed name.
 void pft_lane_follow(struct pft_lane *lane);
 
+// For `recover`, before the first record is read: the lane goes on with its entry's thread from where a
+// commit record left it. Its open slices are those that the trace file holds.
+void pft_lane_resume(struct pft_lane *lane, const struct pft_commit_thread *kept);
+
 // Encodes what lies between the tail and `head`, up to the first event on a foreign stack: there it waits.
 void pft_lane_drain(struct pft_lane *lane, uint32_t head);
 
@@ -74,8 +78,13 @@ void pft_lane_ripen(struct pft_lane *lane, uint64_t now_ns);
 // The thread has ended and is drained. Its tally is whole after this.
 void pft_lane_end(struct pft_lane *lane);
 
-// The trace is about to close while the thread lives: its tally is made whole, its open calls stay open.
+// The last commit is about to come while the thread lives: says what may still be said. Its open calls stay
+// open.
 void pft_lane_close(struct pft_lane *lane);
+
+// After the last commit, which must know begins that are held back as such: they are filtered for good, and
+// the tally is whole.
+void pft_lane_settle(struct pft_lane *lane);
 
 // Counts of the thread so far.
 struct pft_totals pft_lane_totals(const struct pft_lane *lane);

@@ -98,6 +98,15 @@ static bool is_hole(struct pft_session *session, uint32_t index, uint32_t positi
 	       (copy.what & PFT_WHAT_KIND) == PFT_HOLE;
 }
 
+// The oldest are gone when the thread is more than a lap ahead; the slot at the head is not to be trusted
+// either, for it may be being written.
+uint32_t pft_record_oldest(const struct pft_session *session, uint32_t tail, uint32_t head)
+{
+	uint32_t room = (uint32_t)session->ring_bytes - SLOT;
+
+	return session->overflow == OVERWRITE && head - tail > room ? head - room : tail;
+}
+
 bool pft_record_read(struct pft_session *session, uint32_t index, uint32_t position, uint32_t head,
 	struct pft_recorded *recorded)
 {

@@ -23,6 +23,9 @@ struct pft_recorded {
 	uint32_t bytes; // that it takes in the ring
 };
 
+// The first position from `tail` on that a ring whose records end at `head` still holds.
+uint32_t pft_record_oldest(const struct pft_session *session, uint32_t tail, uint32_t head);
+
 // False when there is no such record at `position` of ring `index`, whose records end at `head`.
 bool pft_record_read(struct pft_session *session, uint32_t index, uint32_t position, uint32_t head,
 	struct pft_recorded *recorded);

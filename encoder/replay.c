@@ -24,7 +24,8 @@ struct pft_replay {
 	struct pft_lanes shared;
 	struct pft_tally ended; // threads that have ended
 	uint64_t boot_ahead_ns; // of CLOCK_MONOTONIC
-	uint64_t now_ns; // latest reading
+	struct pft_clocks clocks; // latest reading
+	uint64_t now_ns; // likewise
 	uint64_t now_ticks; // likewise
 	bool line_begun;
 	uint32_t lanes_used; // lanes beyond this never had a thread
@@ -65,7 +66,8 @@ static struct pft_filters filters_of(const struct pft_session *session)
 	return filters;
 }
 
-struct pft_replay *pft_replay_open(struct pft_session *session, int fd, struct pft_clocks clocks)
+static struct pft_replay *open_behind(
+	struct pft_session *session, int fd, struct pft_clocks clocks, uint32_t first_sequence)
 {
 	struct pft_replay *replay = allocate(session->threads_max);
 
@@ -79,12 +81,18 @@ struct pft_replay *pft_replay_open(struct pft_session *session, int fd, struct p
 	replay->shared.strands.fibers.arena = &replay->arena;
 	replay->shared.strands.filters = &replay->shared.filters;
 	replay->boot_ahead_ns = session->boot_ns - session->monotonic_ns;
-	replay->shared.trace = pft_trace_open(session, fd, clocks, 0);
+	replay->clocks = clocks;
+	replay->shared.trace = pft_trace_open(session, fd, clocks, first_sequence);
 	if (replay->shared.trace == NULL) {
 		release(replay);
 		return NULL;
 	}
 	return replay;
+}
+
+struct pft_replay *pft_replay_open(struct pft_session *session, int fd, struct pft_clocks clocks)
+{
+	return open_behind(session, fd, clocks, 0);
 }
 
 void pft_replay_reopen(struct pft_replay *replay, int fd)
@@ -131,6 +139,7 @@ void pft_replay_clocks(struct pft_replay *replay, uint64_t ticks, struct pft_clo
 		line_begin(replay, ticks, ns);
 	replay->now_ns = ns;
 	replay->now_ticks = ticks;
+	replay->clocks = clocks;
 	pft_trace_clocks(replay->shared.trace, clocks);
 }
 
@@ -144,6 +153,63 @@ static struct pft_lane *lane_of(struct pft_replay *replay, uint32_t index)
 		replay->lanes[replay->lanes_used].index = replay->lanes_used;
 	}
 	return &replay->lanes[index];
+}
+
+static void resume_lanes(struct pft_replay *replay, struct pft_commit *kept)
+{
+	struct pft_session *session = replay->shared.session;
+
+	for (uint32_t index = 0; index < session->threads_max; index++) {
+		const struct pft_session_thread *entry = pft_session_thread(session, index);
+		const struct pft_commit_thread *thread = pft_commit_thread(kept, index);
+
+		if (entry->state != PFT_THREAD_LIVE && entry->state != PFT_THREAD_ENDED)
+			continue;
+		if (thread->serial == entry->serial)
+			pft_lane_resume(lane_of(replay, index), thread);
+	}
+}
+
+static uint64_t held_on_foreign_stacks(struct pft_replay *replay, struct pft_commit *kept)
+{
+	const struct pft_open_foreign *list = pft_commit_foreign(replay->shared.session, kept);
+	uint64_t held = 0;
+
+	for (uint32_t i = 0; i < kept->foreign; i++)
+		held += (list[i].flags & (PFT_OPEN_WRITTEN | PFT_OPEN_DEEP)) == 0;
+	return held;
+}
+
+// Begins that were held back and found no room in the record are lost.
+static void drop_unknown(struct pft_replay *replay, struct pft_commit *kept)
+{
+	struct pft_totals sum = pft_replay_totals(replay);
+	uint64_t known = sum.written + sum.filtered + sum.dropped + held_on_foreign_stacks(replay, kept);
+
+	for (uint32_t i = 0; i < replay->lanes_used; i++)
+		known += replay->lanes[i].live ? pft_calls_held(&replay->lanes[i].calls) : 0;
+	replay->ended.events.dropped += sum.produced - known;
+}
+
+struct pft_replay *pft_replay_resume(struct pft_session *session, int fd)
+{
+	struct pft_commit *kept = pft_session_commit(session, session->generation);
+	struct pft_clocks clocks = {kept->boot_ns, kept->monotonic_ns, kept->real_ns};
+	struct pft_replay *replay = open_behind(session, fd, clocks, kept->sequences);
+
+	if (replay == NULL)
+		return NULL;
+	replay->shared.line = kept->timeline;
+	replay->line_begun = true;
+	replay->now_ns = kept->timeline.ns;
+	replay->ended.events =
+		(struct pft_totals){kept->produced, kept->written, kept->filtered, kept->dropped};
+	replay->ended.safe = kept->written;
+	resume_lanes(replay, kept);
+	pft_strands_resume(&replay->shared.strands, replay->shared.trace, pft_commit_foreign(session, kept),
+		kept->foreign);
+	drop_unknown(replay, kept);
+	return replay;
 }
 
 void pft_replay_drain(struct pft_replay *replay, uint32_t index, uint32_t head)
@@ -248,6 +314,9 @@ static void write_record(struct pft_replay *replay)
 	struct pft_commit head = {
 		.trace_bytes = pft_trace_bytes(replay->shared.trace),
 		.timeline = replay->shared.line,
+		.boot_ns = replay->clocks.boot_ns,
+		.monotonic_ns = replay->clocks.monotonic_ns,
+		.real_ns = replay->clocks.real_ns,
 		.sequences = pft_trace_sequences(replay->shared.trace),
 	};
 
@@ -259,14 +328,21 @@ static void write_record(struct pft_replay *replay)
 	pft_commit_write(replay->shared.session, &head, replay->shared.stale, &replay->shared.strands);
 }
 
+static int flush(struct pft_replay *replay)
+{
+	int error = pft_trace_flush(replay->shared.trace);
+
+	replay->failed = replay->failed || error != 0;
+	settle_tallies(replay);
+	return error;
+}
+
 int pft_replay_commit(struct pft_replay *replay)
 {
 	int error;
 
 	ripen(replay);
-	error = pft_trace_flush(replay->shared.trace);
-	replay->failed = replay->failed || error != 0;
-	settle_tallies(replay);
+	error = flush(replay);
 	write_record(replay);
 	move_tails(replay);
 	return error;
@@ -277,19 +353,37 @@ void pft_replay_say_totals(struct pft_replay *replay)
 	pft_trace_totals(replay->shared.trace, pft_replay_totals(replay));
 }
 
-int pft_replay_close(struct pft_replay *replay, struct pft_totals *totals)
+// A call of a thread that waits has lasted for as long as any other thread has recorded.
+static void ripen_to_the_latest(struct pft_replay *replay)
 {
-	int commit_error, close_error;
-
-	pft_replay_pass(replay, true);
+	for (uint32_t i = 0; i < replay->lanes_used; i++)
+		if (replay->lanes[i].live && replay->lanes[i].last_ns > replay->now_ns)
+			replay->now_ns = replay->lanes[i].last_ns;
 	ripen(replay);
+}
+
+static void for_live_lanes(struct pft_replay *replay, void (*act)(struct pft_lane *))
+{
 	for (uint32_t i = 0; i < replay->lanes_used; i++)
 		if (replay->lanes[i].live)
-			pft_lane_close(&replay->lanes[i]);
-	pft_strands_settle(&replay->shared.strands, replay->now_ns);
+			act(&replay->lanes[i]);
+}
+
+int pft_replay_close(struct pft_replay *replay, struct pft_totals *totals)
+{
+	int commit_error, flush_error, close_error;
+
+	pft_replay_pass(replay, true);
+	ripen_to_the_latest(replay);
+	for_live_lanes(replay, pft_lane_close);
 	commit_error = pft_replay_commit(replay);
+	// What is let go from here on the record lists as held back.
+	for_live_lanes(replay, pft_lane_settle);
+	pft_strands_settle(&replay->shared.strands, replay->now_ns);
+	flush_error = flush(replay);
 	*totals = pft_replay_totals(replay);
 	close_error = pft_trace_close(replay->shared.trace, *totals);
 	release(replay);
+	commit_error = commit_error != 0 ? commit_error : flush_error;
 	return commit_error != 0 ? commit_error : close_error;
 }

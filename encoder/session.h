@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define PFT_SESSION_MAGIC UINT64_C(0x316e6f6973746670) // "pftsion1", little endian
-#define PFT_SESSION_VERSION 4
+#define PFT_SESSION_VERSION 5
 
 // Hooks, as many as there are thunks in the trampoline; id 0 is no hook.
 #define PFT_HOOKS_MAX 65536
@@ -160,6 +160,9 @@ _Static_assert(PFT_HOOKS_MAX <= UINT16_MAX + 1, "an open call holds any hook's i
 struct pft_commit_thread {
 	uint64_t serial; // of the thread that the rest speaks of
 	uint64_t produced, written, filtered, dropped; // events so far
+	uint64_t other_slots, lost_slots; // of those read: that are no event, that were not whole
+	uint64_t told; // of the dropped events: what the thread itself has said
+	uint64_t untold; // of the dropped events: what the trace has no gap for yet
 	uint64_t last_ns;
 	uint32_t tail; // ring position up to which everything is in the trace file
 	uint32_t depth; // calls that are open; those beyond PFT_DEPTH_MAX are counted only
@@ -191,6 +194,7 @@ struct pft_commit {
 	uint64_t trace_bytes; // length of the trace file that is good
 	uint64_t produced, written, filtered, dropped; // of threads that have ended and been freed
 	struct pft_timeline timeline;
+	uint64_t boot_ns, monotonic_ns, real_ns; // the last reading of all clocks
 	uint32_t sequences; // packet sequences used so far
 	uint32_t foreign; // calls listed that are open on stacks that are no thread's own
 	// struct pft_commit_thread[threads_max] follows, and struct pft_open_foreign[PFT_FOREIGN_MAX]
