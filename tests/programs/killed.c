@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// Threads call without end and count as they go, in memory that outlives a kill: killed [THREADS [BURST]]. A
+// count is raised between any two events, so that whoever finds it at n knows: n - 1 events are recorded, and
+// the next one may be. Every thread makes the same eight events over and over:
+//
+//   through( through_again( through_third() through_third() ) )
+//
+// After BURST of these it naps; every sixteenth takes two milliseconds.
+// build: -lcalls
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include "tests/programs/calls.h"
+#include "tests/programs/common.h"
+
+#define THREADS_MAX 16
+
+struct count {
+	uint64_t tid;
+	volatile uint64_t points; // passed
+	volatile uint64_t slow; // cycles of which the slow part is over
+	char rest[40];
+};
+
+static struct count *counts;
+static long burst;
+
+static void point(struct count *count)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	count->points++;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+static int innermost(void *of)
+{
+	point(of);
+	return 0;
+}
+
+static int twice(void *of)
+{
+	struct count *count = of;
+
+	point(count);
+	through_third(innermost, count);
+	point(count);
+	through_third(innermost, count);
+	point(count);
+	return 0;
+}
+
+static int once(void *of)
+{
+	struct count *count = of;
+
+	point(count);
+	if (count->points / 8 % 16 == 15) {
+		usleep(2000);
+		count->slow++;
+	}
+	through_again(twice, count);
+	point(count);
+	return 0;
+}
+
+static void *call(void *of)
+{
+	struct count *count = of;
+
+	count->tid = (uint64_t)gettid();
+	for (long cycle = 1;; cycle++) {
+		point(count);
+		through(once, count);
+		if (cycle % burst == 0)
+			usleep(200);
+	}
+	return NULL;
+}
+
+static void map_counts(void)
+{
+	char path[4096];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/counts", getenv("TEST_DIRECTORY"));
+	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	MUST(fd >= 0 && ftruncate(fd, THREADS_MAX * sizeof(struct count)) == 0);
+	counts = mmap(NULL, THREADS_MAX * sizeof(struct count), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	MUST(counts != MAP_FAILED);
+	close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	long threads = argument(argc, argv, 1, 2);
+
+	burst = argument(argc, argv, 2, 16);
+	MUST(threads >= 1 && threads <= THREADS_MAX && burst >= 1);
+	map_counts();
+	for (long i = 1; i < threads; i++)
+		pthread_detach(thread_start(call, &counts[i]));
+	call(&counts[0]);
+	return 0;
+}
