@@ -35,6 +35,26 @@ static void watch_end(void)
 		pthread_setspecific(end_key, (void *)(uintptr_t)1);
 }
 
+// glibc keeps the values of the first keys in the thread itself, and calls calloc for those behind
+// (PTHREAD_KEY_2NDLEVEL_SIZE).
+#define KEYS_IN_THREAD 32
+
+// It gives out the lowest number that is free. The last one of these is ours, so that the program's first key
+// is number 0, as ever: there are programs that take it for granted.
+static void make_end_key(void)
+{
+	pthread_key_t lower[KEYS_IN_THREAD];
+	unsigned count = 0;
+
+	has_end_key = pthread_key_create(&end_key, end_in_last_round) == 0;
+	while (has_end_key && end_key < KEYS_IN_THREAD - 1) {
+		lower[count++] = end_key;
+		has_end_key = pthread_key_create(&end_key, end_in_last_round) == 0;
+	}
+	while (count)
+		pthread_key_delete(lower[--count]);
+}
+
 // glibc keeps the thread control block at the upper end of a thread's stack, the program's own included.
 static uintptr_t stack_high(void)
 {
@@ -102,7 +122,7 @@ void pft_threads_start(void)
 {
 	struct pft_self *seat = pft_self_take(main_stack_size());
 
-	has_end_key = pthread_key_create(&end_key, end_in_last_round) == 0;
+	make_end_key();
 	if (!seat)
 		return;
 	pft_self_begin(seat, (uintptr_t)__libc_stack_end);

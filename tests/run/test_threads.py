@@ -29,6 +29,11 @@ def the_only_call_of_a_short_thread_is_there():
 
 
 @test
+def keys_of_thread_specific_data_have_their_usual_numbers():
+    same(["keys"], funcs="leaf").trace()
+
+
+@test
 def a_thread_with_the_smallest_stack_starts():
     assert_counts(same(["smallest_stack"], funcs="outer").trace(), outer=20000)
 
