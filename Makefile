@@ -189,16 +189,17 @@ asan:
 	@$(MAKE) $(parallel) O=$(O)/asan SANITIZE=address,undefined $(O)/asan/tests/unit/all
 	$(Q)$(O)/asan/tests/unit/all
 
-# What threads share: a ring, between the thread that writes it and one that drains it. Criterion does not run
-# under this sanitizer, so a few lines of ours stand in for it; nor does the flusher's own thread, a bare clone.
-threaded_tests := tests/unit/plain/run.c $(filter-out tests/unit/test_%,$(test_sources)) \
-	$(filter tests/unit/test_ring% tests/unit/test_stacks%,$(test_sources))
+# What threads share: a ring, between the thread that writes it and the flusher that drains it. Criterion does not run
+# under this sanitizer, nor does the flusher's own thread, a bare clone: tests/unit/plain stands in for both.
+threaded_tests := $(wildcard tests/unit/plain/*.c) $(filter-out tests/unit/test_%,$(test_sources)) \
+	$(filter tests/unit/test_ring% tests/unit/test_stacks% tests/unit/test_flusher%,$(test_sources))
 
 tsan:
 	@scripts/bootstrap build
 	@scripts/bootstrap test
 	@$(MAKE) $(parallel) O=$(O)/tsan SANITIZE=thread CPPFLAGS=-Itests/unit/plain test_framework= \
-		test_sources='$(threaded_tests)' $(O)/tsan/tests/unit/all
+		test_sources='$(threaded_tests)' hot_sources='$(filter-out shim/hot/guest%,$(hot_sources))' \
+		$(O)/tsan/tests/unit/all
 	$(Q)$(O)/tsan/tests/unit/all
 
 bench:

@@ -233,7 +233,7 @@ static bool wait_for_room(struct pft_self *self, bool (*has_room)(struct pft_sel
 
 		__atomic_store_n(&self->waiting, 1, __ATOMIC_SEQ_CST);
 		if (has_room(self)) {
-			self->waiting = 0;
+			__atomic_store_n(&self->waiting, 0, __ATOMIC_RELAXED);
 			say_wait(self, start_ticks);
 			return true;
 		}
@@ -242,7 +242,7 @@ static bool wait_for_room(struct pft_self *self, bool (*has_room)(struct pft_sel
 			break;
 		pft_sys_futex(&self->tail, FUTEX_WAIT_PRIVATE, tail, &nap);
 	}
-	self->waiting = 0;
+	__atomic_store_n(&self->waiting, 0, __ATOMIC_RELAXED);
 	self->gave_up_tail = __atomic_load_n(&self->tail, __ATOMIC_RELAXED);
 	self->gave_up = 1;
 	return false;

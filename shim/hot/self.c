@@ -177,21 +177,20 @@ static bool make_ring(struct pft_seat *seat)
 	return seat->ring_ready;
 }
 
-// The table of threads is reserved as far as it is used.
+// The table of threads is reserved as far as it is used. Threads that come at once may reserve the same
+// again.
 static bool has_entry(uint32_t index)
 {
-	static uint32_t ready;
-	static uint32_t ready_in; // process: the table of a forked child is a new one
+	static uint64_t ready; // how many; above it the process: the table of a forked child is a new one
+	uint64_t found = __atomic_load_n(&ready, __ATOMIC_RELAXED);
+	uint32_t count = found >> 32 == pft_session->pid ? (uint32_t)found : 0;
 
-	if (ready_in != pft_session->pid)
-		ready = 0;
-	ready_in = pft_session->pid;
-	if (index < ready)
+	if (index < count)
 		return true;
-	if (!pft_pages_reserve(pft_session_thread(pft_session, ready),
-		    (index + 1 - ready) * sizeof(struct pft_session_thread)))
+	if (!pft_pages_reserve(pft_session_thread(pft_session, count),
+		    (index + 1 - count) * sizeof(struct pft_session_thread)))
 		return false;
-	ready = index + 1;
+	__atomic_store_n(&ready, (uint64_t)pft_session->pid << 32 | (index + 1), __ATOMIC_RELAXED);
 	return true;
 }
 
@@ -303,7 +302,7 @@ static void sit_down(struct pft_self *self, uintptr_t stack_high)
 	self->ring = (char *)pft_session_record(pft_session, seat->index, 0);
 	self->ring_mask = (uint32_t)pft_session->ring_bytes - 1;
 	self->bottom = (uint32_t)seat->own_stack_bytes | 1;
-	self->waiting = 0;
+	__atomic_store_n(&self->waiting, 0, __ATOMIC_RELAXED);
 	self->gave_up = 0;
 	self->dropped_unsaid = 0;
 	self->entry = pft_session_thread(pft_session, seat->index);
