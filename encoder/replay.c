@@ -76,7 +76,6 @@ static struct pft_replay *open_behind(
 	replay->shared.session = session;
 	replay->shared.filters = filters_of(session);
 	replay->shared.strands.arena = &replay->arena;
-	replay->shared.strands.session = session;
 	replay->shared.strands.map.arena = &replay->arena;
 	replay->shared.strands.fibers.arena = &replay->arena;
 	replay->shared.strands.filters = &replay->shared.filters;

@@ -170,8 +170,8 @@ struct pft_commit_thread {
 };
 
 // A call that is open at the commit on a stack that is not the thread's own. Calls are listed stack by stack,
-// as the encoder guesses them (strands.h), from the innermost out. What does not fit into the list was
-// written when it began; its end is lost with the process.
+// as the encoder guesses them (strands.h), from the innermost out. Stacks for which there is no room are not
+// listed: the ends of their calls are lost with the process, and the begins that are not written yet.
 struct pft_open_foreign {
 	uint64_t slot; // and turn, as of struct pft_detail
 	uint64_t ns;

@@ -285,12 +285,7 @@ static void push(struct pft_strands *strands, struct pft_strand *strand, struct 
 
 static bool is_written_at_once(const struct pft_strands *strands, const struct pft_foreign_call *call)
 {
-	// What the commit records have no room to remember is written, guess or not: it would be lost with
-	// us.
-	uint32_t room = __atomic_load_n(&strands->session->foreign_max, __ATOMIC_ACQUIRE);
-	bool is_sure = call->outer == NULL || strands->map.count > room;
-
-	return is_sure && !call->deep && strands->filters->min_duration_ns == 0;
+	return call->outer == NULL && !call->deep && strands->filters->min_duration_ns == 0;
 }
 
 // Its slot is used anew.

@@ -34,7 +34,6 @@ struct pft_strands {
 	struct pft_fiber_pool fibers;
 	struct pft_strand *first;
 	struct pft_strand *pool;
-	const struct pft_session *session; // how many calls its commit records have room for
 	unsigned stale; // bit i: commit record i lacks news of the open calls
 };
 

@@ -83,6 +83,25 @@ def coroutines_return_on_another_thread_than_they_were_called_on():
     assert trace.totals()["dropped"] == 0, trace.totals()
 
 
+def threads_steal(coroutines, stack_bytes, rounds):
+    trace = same(["stealers", coroutines, stack_bytes, rounds], funcs=ALL).trace()
+    assert_counts(trace, through=coroutines, through_again=coroutines, outer=coroutines * rounds)
+    assert_closed(trace)
+    assert trace.totals()["dropped"] == 0, trace.totals()
+    wrong = [s.name for s in trace.slices if "unwound" in s.args]
+    assert not wrong, "marked as unwound: %s" % wrong[:5]
+
+
+@test
+def threads_steal_coroutines_with_small_stacks_side_by_side():
+    threads_steal(64, 16384, 8)
+
+
+@test
+def threads_steal_coroutines_with_the_smallest_stacks_side_by_side():
+    threads_steal(64, 4096, 8)
+
+
 @test
 def cancelled_and_exited_threads_unwind_through_hooked_frames():
     trace = same(["cancel"], funcs=ALL).trace()

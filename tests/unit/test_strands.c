@@ -352,7 +352,7 @@ static struct pft_trace *resume(struct pft_fibers *thread)
 	struct pft_commit *kept = pft_session_commit(session, session->generation);
 	struct pft_trace *trace = pft_trace_open(session, fd, clocks_at(now), kept->sequences);
 
-	again = (struct pft_strands){.filters = &filters, .arena = &memory, .session = session};
+	again = (struct pft_strands){.filters = &filters, .arena = &memory};
 	again.map.arena = again.fibers.arena = &memory;
 	pft_strands_resume(&again, trace, pft_commit_foreign(session, kept), kept->foreign);
 	thread->track = pft_trace_thread(trace, 101, "");
