@@ -71,27 +71,13 @@ static bool is_held(const struct pft_foreign_call *call)
 	return !call->written && !call->deep;
 }
 
-// What began at the same nanosecond nests in the order of the file: callers go first.
-static struct pft_foreign_call *first_to_write(struct pft_foreign_call *call)
-{
-	struct pft_foreign_call *first = call;
-	struct pft_foreign_call *outer = call->strand->fiber != NULL ? call->outer : NULL;
-
-	for (; outer != NULL && outer->ns == call->ns; outer = outer->outer)
-		if (is_held(outer))
-			first = outer;
-	return first;
-}
-
 static void write_begin(struct pft_strands *strands, struct pft_foreign_call *call)
 {
-	while (!call->written) {
-		struct pft_foreign_call *first = first_to_write(call);
-
-		pft_trace_begin(track_of(first->strand), first->ns, first->id, first->stack);
-		first->written = true;
-		strands->tally.events.written++;
-	}
+	if (call->written)
+		return;
+	pft_trace_begin(track_of(call->strand), call->ns, call->id, call->stack);
+	call->written = true;
+	strands->tally.events.written++;
 }
 
 static bool long_enough(const struct pft_strands *strands, const struct pft_foreign_call *call, uint64_t ns)
@@ -226,9 +212,10 @@ static bool dispel(struct pft_strands *strands, struct pft_fibers *thread, struc
 // ---- begins -----------------------------------------------------------------------------------------
 
 // Time steps back only where a thread was stopped between reading the clock and recording.
+// What begins at the very nanosecond runs on another thread, and readers could not tell which is inside.
 static bool may_call(const struct pft_foreign_call *call, uint64_t ns)
 {
-	return call->strand->last_ns <= ns;
+	return call->ns < ns && call->strand->last_ns <= ns;
 }
 
 static bool may_call_undoubted(const struct pft_foreign_call *call, uint64_t ns)

@@ -103,6 +103,11 @@ def threads_steal_coroutines_with_the_smallest_stacks_side_by_side():
 
 
 @test
+def threads_steal_ten_thousand_coroutines():
+    threads_steal(10000, 16384, 2)
+
+
+@test
 def cancelled_and_exited_threads_unwind_through_hooked_frames():
     trace = same(["cancel"], funcs=ALL).trace()
     assert_counts(trace, through=200, through_again=200, leaf=200)
