@@ -71,5 +71,8 @@ size_t pft_attributes_list(struct pft_attribute list[PFT_ATTRIBUTES_MAX], const 
 	count = add_number(list, count, "pftshim.produced", totals->produced);
 	count = add_number(list, count, "pftshim.written", totals->written);
 	count = add_number(list, count, "pftshim.filtered", totals->filtered);
-	return add_number(list, count, "pftshim.dropped", totals->dropped);
+	count = add_number(list, count, "pftshim.dropped", totals->dropped);
+	if (session->frames_max)
+		count = add_number(list, count, "pftshim.stacks_cut", session->stacks_cut);
+	return count;
 }

@@ -19,9 +19,10 @@ struct pft_attribute {
 	uint64_t number;
 };
 
-#define PFT_ATTRIBUTES_MAX 8
+#define PFT_ATTRIBUTES_MAX 9
 
-// Version, mode, selectors and command line of the session, and `totals` unless NULL. How many there are;
+// Version, mode, selectors and command line of the session, and unless `totals` is NULL these, and how many
+// stacks could not be kept if any were to be. How many there are;
 // texts for which there is no memory are left out.
 size_t pft_attributes_list(struct pft_attribute list[PFT_ATTRIBUTES_MAX], const struct pft_session *session,
 	const struct pft_totals *totals, struct pft_arena *arena);

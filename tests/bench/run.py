@@ -20,6 +20,7 @@ import tempfile
 ROUNDS = 7
 LIVES = 200
 BUFFER_KIB = 64
+STACK_DEPTHS = 0, 8, 32, 128  # frames beside those that main has
 STORM_CALLS = int(os.environ.get("PFT_BENCH_CALLS", 50_000_000))
 
 # What is promised.
@@ -92,6 +93,16 @@ def calls(bench):
     yield Row("a call, added (clock reads included)", "%.1f ns" % call, call)
 
 
+def stacks(bench):
+    """Calls by the depth of their stacks, which are known after the first: what a program does over and over."""
+    for depth in STACK_DEPTHS:
+        plain = statistics.median(bench.run("stacks", depth)[0] for _ in range(3))
+        traced = statistics.median(bench.run("stacks", depth, shim=True, stacks="all")[0] for _ in range(3))
+        bench.drop_traces()
+        call = (traced - plain) / 1000
+        yield Row("a call with its stack, %d deeper, added" % depth, "%.1f ns" % call, call)
+
+
 def storm(bench):
     """Calls without a pause, waits for the flusher included."""
     if shutil.disk_usage(bench.directory).free < STORM_CALLS * CALL_BYTES_MAX:
@@ -140,7 +151,7 @@ def main(build):
     print("{:<42} {:>11} {:>15} {:>8}".format("", "measured", "two clock reads", "at most"))
     with tempfile.TemporaryDirectory(prefix="pft-bench-") as directory:
         bench = Bench(build, directory)
-        for part in (calls, storm, startup, memory):
+        for part in (calls, stacks, storm, startup, memory):
             for row in part(bench):
                 unit_ns = unit_ns or row.ns
                 over |= say(row, unit_ns)

@@ -234,3 +234,31 @@ Test(callstacks, lose_their_outer_end_when_they_are_too_deep)
 			cr_assert_eq(packets->packet[i]->interned_data->callstacks[0]->n_frame_ids,
 				PFT_CALLSTACK_FRAMES);
 }
+
+static int64_t stacks_cut(const Pft__Proto__Trace *packets)
+{
+	int64_t found = -1;
+
+	for (size_t i = 0; i < packets->n_packet; i++) {
+		const Pft__Proto__TraceAttributes *all = packets->packet[i]->trace_attributes;
+
+		for (size_t j = 0; all && j < all->n_attribute; j++)
+			if (strcmp(all->attribute[j]->key, "pftshim.stacks_cut") == 0)
+				found = all->attribute[j]->long_value;
+	}
+	return found;
+}
+
+Test(callstacks, are_counted_where_there_was_no_room_for_them)
+{
+	session->stacks_cut = 17;
+	close_and_read();
+	cr_assert_eq(stacks_cut(pft_reader_packets(fd)), 17);
+}
+
+Test(callstacks, are_not_spoken_of_where_none_are_taken)
+{
+	session->frames_max = 0;
+	close_and_read();
+	cr_assert_eq(stacks_cut(pft_reader_packets(fd)), -1);
+}
