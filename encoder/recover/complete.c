@@ -9,6 +9,7 @@
 #include <x86intrin.h>
 
 #include "encoder/recover/head.h"
+#include "encoder/recover/whole.h"
 #include "encoder/replay.h"
 #include "encoder/timeline.h"
 
@@ -52,7 +53,7 @@ static int cut(int fd, uint64_t bytes)
 
 	if (fstat(fd, &found) != 0)
 		return -errno;
-	if ((uint64_t)found.st_size < bytes)
+	if ((uint64_t)found.st_size < bytes || pft_whole_find(fd, bytes).rest != PFT_REST_NONE)
 		return -ENODATA;
 	if (ftruncate(fd, (off_t)bytes) != 0 || lseek(fd, 0, SEEK_END) < 0)
 		return -errno;

@@ -14,9 +14,9 @@ struct pft_completed {
 	uint64_t found; // events that were in the session only
 };
 
-// `session` is a checked copy of the caller's, which is changed; `fd` the trace file, open for writing, which
-// is cut where the last commit ends and written anew from there. 0 or -errno: -ENODATA when the file is
-// shorter than that, and then nothing is done.
+// `session` is a checked copy of the caller's, which is changed; `fd` the trace file, open for reading and
+// writing, which is cut where the last commit ends and written anew from there. 0 or -errno: -ENODATA when
+// the file is shorter than that, or no packet ends there, and then nothing is done.
 int pft_complete(struct pft_session *session, int fd, struct pft_completed *completed);
 
 #endif

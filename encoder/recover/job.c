@@ -148,7 +148,7 @@ static bool remove_session(const struct job *job)
 static int complete(const struct job *job, struct pft_completed *completed)
 {
 	struct stat found;
-	int fd = pft_path_open(job->trace_path, O_WRONLY | O_APPEND, &found);
+	int fd = pft_path_open(job->trace_path, O_RDWR | O_APPEND, &found);
 	int error = fd < 0 ? -errno : pft_path_is_same(&found, &job->trace_file) ? 0 : -ESTALE;
 
 	if (error == 0)
@@ -167,7 +167,7 @@ static enum pft_answer write_trace(const struct job *job)
 
 	if (error == -ENODATA)
 		return pft_answer_say(PFT_ANSWER_FAILED, job->trace_path,
-			"is shorter than what its process had written; its session stays");
+			"is not what its process had written, or shorter; its session stays");
 	if (error != 0)
 		return pft_answer_say(PFT_ANSWER_FAILED, job->trace_path, strerror(-error));
 	fprintf(stderr,

@@ -5,11 +5,15 @@
 //
 //   through( through_again( through_third() through_third() ) )
 //
-// After BURST of these it naps; every sixteenth takes two milliseconds.
+// After BURST of these it naps; every sixteenth takes two milliseconds. END says what ends the process after
+// a while: a thread that calls exit, or a signal handler that calls _exit. Else somebody kills it.
+//
 // build: -lcalls
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 
 #include "tests/programs/calls.h"
 #include "tests/programs/common.h"
@@ -92,6 +96,29 @@ static void map_counts(void)
 	close(fd);
 }
 
+static void *exit_from_here(void *unused)
+{
+	usleep(30000);
+	exit((int)(intptr_t)unused);
+}
+
+static void exit_at_once(int signal)
+{
+	_exit(signal == SIGALRM ? 0 : 1);
+}
+
+static void end_by(const char *way)
+{
+	const struct itimerval soon = {.it_value = {0, 30000}};
+
+	if (strcmp(way, "exit") == 0)
+		pthread_detach(thread_start(exit_from_here, NULL));
+	if (strcmp(way, "_exit") == 0) {
+		signal(SIGALRM, exit_at_once);
+		setitimer(ITIMER_REAL, &soon, NULL);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	long threads = argument(argc, argv, 1, 2);
@@ -99,6 +126,7 @@ int main(int argc, char **argv)
 	burst = argument(argc, argv, 2, 16);
 	MUST(threads >= 1 && threads <= THREADS_MAX && burst >= 1);
 	map_counts();
+	end_by(argc > 3 ? argv[3] : "");
 	for (long i = 1; i < threads; i++)
 		pthread_detach(thread_start(call, &counts[i]));
 	call(&counts[0]);
