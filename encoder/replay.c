@@ -270,14 +270,14 @@ uint64_t pft_replay_trace_bytes(const struct pft_replay *replay)
 // ---- commit -----------------------------------------------------------------------------------------
 
 // Without the filter no begin is ever held back.
-static void ripen(struct pft_replay *replay)
+static void ripen(struct pft_replay *replay, uint64_t now_ns)
 {
 	if (replay->shared.filters.min_duration_ns == 0)
 		return;
 	for (uint32_t i = 0; i < replay->lanes_used; i++)
 		if (replay->lanes[i].live)
-			pft_lane_ripen(&replay->lanes[i], replay->now_ns);
-	pft_strands_ripen(&replay->shared.strands, replay->now_ns);
+			pft_lane_ripen(&replay->lanes[i], now_ns);
+	pft_strands_ripen(&replay->shared.strands, now_ns);
 }
 
 // Writing has succeeded or failed for all that was told since the last commit; once failed, it stays so.
@@ -340,7 +340,7 @@ int pft_replay_commit(struct pft_replay *replay)
 {
 	int error;
 
-	ripen(replay);
+	ripen(replay, replay->now_ns);
 	error = flush(replay);
 	write_record(replay);
 	move_tails(replay);
@@ -349,6 +349,7 @@ int pft_replay_commit(struct pft_replay *replay)
 
 void pft_replay_say_totals(struct pft_replay *replay)
 {
+	ripen(replay, UINT64_MAX);
 	pft_trace_totals(replay->shared.trace, pft_replay_totals(replay));
 }
 
@@ -358,7 +359,7 @@ static void ripen_to_the_latest(struct pft_replay *replay)
 	for (uint32_t i = 0; i < replay->lanes_used; i++)
 		if (replay->lanes[i].live && replay->lanes[i].last_ns > replay->now_ns)
 			replay->now_ns = replay->lanes[i].last_ns;
-	ripen(replay);
+	ripen(replay, replay->now_ns);
 }
 
 static void for_live_lanes(struct pft_replay *replay, void (*act)(struct pft_lane *))

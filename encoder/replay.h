@@ -63,7 +63,8 @@ struct pft_totals pft_replay_totals(const struct pft_replay *replay);
 // Bytes of the trace file that are good.
 uint64_t pft_replay_trace_bytes(const struct pft_replay *replay);
 
-// Says the totals so far in the trace: nothing more may come.
+// Says the totals so far in the trace: nothing more may come. A begin that was held back until its call is
+// long enough is written: the call may be the exec that never returns.
 void pft_replay_say_totals(struct pft_replay *replay);
 
 // Last commit, attributes with the totals (handed out as well), memory freed. 0 or -errno.

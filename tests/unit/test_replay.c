@@ -462,6 +462,24 @@ Test(replay, counts_young_held_begins_as_filtered_at_the_close)
 	cr_assert_eq(attribute("pftshim.filtered"), 1);
 }
 
+Test(replay, writes_held_begins_before_it_says_the_totals)
+{
+	session->min_duration_ns = 1000;
+	start();
+	pft_fake_begin(&ring, 1000, outer);
+	pft_fake_begin(&ring, 5000, inner);
+	drain();
+	now_is(5200);
+	pft_replay_say_totals(replay);
+	commit();
+	cr_assert_eq(attribute("pftshim.produced"), 2);
+	cr_assert_eq(attribute("pftshim.written"), 2);
+	pft_fake_end(&ring, 5300);
+	finish(7000);
+	check_totals(3, 0, 0);
+	check_slice(find(read_trace(), "inner", 0), 5000, 300);
+}
+
 Test(replay, filters_held_begins_of_a_thread_that_ends)
 {
 	session->min_duration_ns = 1000;
