@@ -180,6 +180,7 @@ benches: $(bench_programs)
 check check-slow:
 	@scripts/bootstrap build
 	@scripts/bootstrap test
+	$(if $(filter check-slow,$@),@scripts/bootstrap slow)
 	@$(MAKE) $(parallel) all tests
 	@scripts/check $(if $(filter check-slow,$@),--slow) $(O)
 

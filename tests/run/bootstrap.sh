@@ -84,7 +84,7 @@ tells_when_not_debian() {
 
 refuses_other_words() {
     run everything
-    [ "$status" = 1 ] && [[ $said == *"usage: scripts/bootstrap build|test" ]]
+    [ "$status" = 1 ] && [[ $said == *"usage: scripts/bootstrap build|test|slow" ]]
 }
 
 test_that "says nothing when all is there" silent_when_all_is_there

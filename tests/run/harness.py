@@ -79,8 +79,10 @@ class Outcome:
 
 def check(paths):
     for path in paths:
-        errors = reader.Trace(path).errors
-        assert not errors, "%s: %s" % (os.path.basename(path), "; ".join(errors[:5]))
+        trace = reader.Trace(path)
+        assert not trace.errors, "%s: %s" % (os.path.basename(path), "; ".join(trace.errors[:5]))
+        totals = trace.totals()  # none in the trace of a process that was killed
+        assert not totals or totals["produced"] == totals["written"] + totals["filtered"] + totals["dropped"], totals
     small = [path for path in paths if os.path.getsize(path) < CHECKER_LIMIT]
     if small and os.path.exists(CHECKER):
         done = subprocess.run([sys.executable, CHECKER] + small, capture_output=True, text=True)

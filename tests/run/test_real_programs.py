@@ -1,84 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Programs that nobody wrote for this, each with a small real task: same output and status, sound traces.
-
-Every task runs in a directory of its own, once without the shim, once with a selection in user mode, once
-in dev mode. Its files are compared as well, where they should be the same.
-"""
-import functools
-import hashlib
+"""Programs that nobody wrote for this, each with a small real task: same output and status, sound traces. Their
+files are compared as well, where they should be the same."""
 import os
-import random
-import shutil
-import stat
 
-import harness
-from harness import NotApplicable, assert_same, check, test
-
-# What is long in dev mode is cut: the shortest calls are filtered, and that is tested on the way.
-LONG = {"min_duration": "20us"}
-
-
-@functools.lru_cache
-def text(size):
-    """Words that compress as prose does, the same in every run."""
-    words = ["".join(random.Random(n).choices("etaoinshrdlu", k=2 + n % 9)) for n in range(700)]
-    source = random.Random(7)
-    lines = (" ".join(source.choices(words, k=9)) for _ in range(size // 50))
-    return "\n".join(lines)[:size].encode()
-
-
-def write(directory, name, content):
-    with open(os.path.join(directory, name), "wb") as file:
-        file.write(content if isinstance(content, bytes) else content.encode())
-
-
-def snapshot(directory):
-    """Names and contents of the regular files below a directory."""
-    found = {}
-    for folder, _, files in os.walk(directory):
-        for name in files:
-            path = os.path.join(folder, name)
-            if stat.S_ISREG(os.lstat(path).st_mode):
-                with open(path, "rb") as file:
-                    found[os.path.relpath(path, directory)] = hashlib.sha256(file.read()).hexdigest()
-    return found
-
-
-def in_fresh_directory(prepare, go):
-    directory = harness.fresh_directory()
-    prepare(directory)
-    outcome = go(directory)
-    return outcome, snapshot(directory)
-
-
-def compare(argv, prepare, funcs, files, env=None, processes=1):
-    """One task in the three ways. `files`: compare what it leaves behind; `processes`: at least so many traces."""
-    if not shutil.which(argv[0]):
-        raise NotApplicable("no %s here" % argv[0])
-    argv = [shutil.which(argv[0])] + argv[1:]
-    plain, left = in_fresh_directory(prepare, lambda cwd: harness.run(argv, env=env, cwd=cwd))
-    assert plain.status == 0, "the program itself: " + plain.stderr.decode()[-500:]
-    for how in ({"mode": "user", "funcs": funcs}, {"mode": "dev", **LONG}):
-        traced, ours = in_fresh_directory(prepare,
-                                          lambda cwd: harness.shimmed(argv, env=env, cwd=cwd, **how))
-        try:
-            assert_same(plain, traced)
-            assert not files or ours == left, "leaves other files: %s" % {
-                n for n in ours.keys() | left.keys() if ours.get(n) != left.get(n)}
-            if not harness.bare:
-                paths = traced.paths()
-                assert len(paths) >= processes, "%d traces of %d processes" % (len(paths), processes)
-                check(paths)
-        except AssertionError as what:
-            raise AssertionError("in %s mode: %s" % (how["mode"], what)) from None
-
-
-def nothing(directory):
-    pass
-
-
-def prose(size):
-    return lambda directory: write(directory, "prose.txt", text(size))
+from harness import test
+from real import compare, prose, text, write
 
 
 @test
