@@ -10,6 +10,7 @@
 
 #include "encoder/base/arena.h"
 
+struct pft_relative;
 struct pft_session;
 struct pft_totals;
 
@@ -19,16 +20,23 @@ struct pft_attribute {
 	uint64_t number;
 };
 
-#define PFT_ATTRIBUTES_MAX 9
+#define PFT_ATTRIBUTES_MAX 16
+#define PFT_LABELS_MAX 3
 
-// Version, mode, selectors and command line of the session, and unless `totals` is NULL these, and how many
-// stacks could not be kept if any were to be. How many there are;
-// texts for which there is no memory are left out.
+// Version, mode, selectors, command line and origin of the session, and unless `totals` is NULL these, and how
+// many stacks could not be kept if any were to be. How many there are; texts for which there is no memory are
+// left out.
 size_t pft_attributes_list(struct pft_attribute list[PFT_ATTRIBUTES_MAX], const struct pft_session *session,
 	const struct pft_totals *totals, struct pft_arena *arena);
 
 // The last part of the session's process name; NULL when there is no memory.
 const char *pft_attributes_process(const struct pft_session *session, struct pft_arena *arena);
+
+const char *pft_attributes_relative(const struct pft_relative *relative, struct pft_arena *arena);
+
+// What viewers show beside the process: where it comes from. How many there are.
+size_t pft_attributes_labels(
+	const char *labels[PFT_LABELS_MAX], const struct pft_session *session, struct pft_arena *arena);
 
 // Bytes of the session's command line, which may say more than it holds.
 size_t pft_attributes_cmdline_bytes(const struct pft_session *session);

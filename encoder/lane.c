@@ -63,6 +63,15 @@ static bool name_changed(struct pft_lane *lane, char *name)
 	return true;
 }
 
+// The first thread's is the first event of the process.
+static void say_begin(const struct pft_lane *lane, uint64_t ns)
+{
+	if (lane->serial == 1)
+		pft_trace_arrive(lane->track, ns, "thread begin", "thread");
+	else
+		pft_trace_instant(lane->track, ns, "thread begin", "thread");
+}
+
 // The thread of the entry is the lane's from now on, with a track of its own.
 static void adopt(struct pft_lane *lane)
 {
@@ -91,7 +100,7 @@ static void begin(struct pft_lane *lane)
 	lane->last_ns = 0;
 	lane->calls.depth = lane->calls.written = lane->calls.closed = 0;
 	if (lane->track != NULL)
-		pft_trace_instant(lane->track, time_of(lane, entry->begin_ticks), "thread begin", "thread");
+		say_begin(lane, time_of(lane, entry->begin_ticks));
 }
 
 void pft_lane_resume(struct pft_lane *lane, const struct pft_commit_thread *kept)

@@ -108,14 +108,30 @@ static size_t split_arguments(struct pft_packets *packets, const char *cmdline, 
 	return count;
 }
 
+static size_t fill_labels(
+	struct pft_packets *packets, char *labels[PFT_LABELS_MAX], const struct pft_session *session)
+{
+	const char *texts[PFT_LABELS_MAX];
+	size_t count = pft_attributes_labels(texts, session, packets->scratch);
+	size_t filled = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		labels[filled] = clean(packets, texts[i]);
+		filled += labels[filled] != NULL;
+	}
+	return filled;
+}
+
 static void fill_process(struct pft_packets *packets, Pft__Proto__ProcessDescriptor *process,
-	const struct pft_session *session)
+	char *labels[PFT_LABELS_MAX], const struct pft_session *session)
 {
 	size_t size = pft_attributes_cmdline_bytes(session);
 
 	process->has_pid = 1;
 	process->pid = (int32_t)session->pid;
 	process->process_name = clean(packets, pft_attributes_process(session, packets->scratch));
+	process->n_process_labels = fill_labels(packets, labels, session);
+	process->process_labels = labels;
 	process->cmdline = pft_arena_alloc(packets->scratch, size * sizeof *process->cmdline);
 	if (process->cmdline)
 		process->n_cmdline = split_arguments(packets, session->cmdline, size, process->cmdline);
@@ -128,8 +144,28 @@ void pft_packet_process(
 	Pft__Proto__TrackDescriptor track = PFT__PROTO__TRACK_DESCRIPTOR__INIT;
 	Pft__Proto__ProcessDescriptor process = PFT__PROTO__PROCESS_DESCRIPTOR__INIT;
 	struct pft_arena_mark mark = pft_arena_mark(packets->scratch);
+	char *labels[PFT_LABELS_MAX];
 
-	fill_process(packets, &process, session);
+	fill_process(packets, &process, labels, session);
+	track.has_uuid = 1;
+	track.uuid = uuid;
+	track.process = &process;
+	packet.track_descriptor = &track;
+	pft_out_commit(packets->out, pack(packets->out, &packet));
+	pft_arena_release(packets->scratch, mark);
+}
+
+void pft_packet_relative(
+	struct pft_packets *packets, uint32_t sequence, uint64_t uuid, const struct pft_relative *relative)
+{
+	packet_message packet = packet_on(sequence, 0);
+	Pft__Proto__TrackDescriptor track = PFT__PROTO__TRACK_DESCRIPTOR__INIT;
+	Pft__Proto__ProcessDescriptor process = PFT__PROTO__PROCESS_DESCRIPTOR__INIT;
+	struct pft_arena_mark mark = pft_arena_mark(packets->scratch);
+
+	process.has_pid = 1;
+	process.pid = (int32_t)relative->pid;
+	process.process_name = clean(packets, pft_attributes_relative(relative, packets->scratch));
 	track.has_uuid = 1;
 	track.uuid = uuid;
 	track.process = &process;
@@ -414,20 +450,36 @@ static Pft__Proto__TrackEvent track_event_of(const struct pft_event *event, Pft_
 	return message;
 }
 
-void pft_packet_instant(
-	struct pft_packets *packets, const struct pft_event *event, const char *name, const char *category)
+static void put_instant(struct pft_packets *packets, const struct pft_event *event, const char *name,
+	const char *category, const struct pft_arrow *arrow)
 {
 	packet_message packet = packet_of(event);
 	Pft__Proto__TrackEvent message = track_event_of(event, PFT__PROTO__TRACK_EVENT__TYPE__TYPE_INSTANT);
 	struct pft_arena_mark mark = pft_arena_mark(packets->scratch);
 	char *categories = clean(packets, category);
+	uint64_t flow = arrow ? arrow->flow : 0;
 
 	message.name = clean(packets, name);
 	message.categories = &categories;
 	message.n_categories = categories != NULL;
+	message.flow_ids = message.terminating_flow_ids = &flow;
+	message.n_flow_ids = arrow && !arrow->ends;
+	message.n_terminating_flow_ids = arrow && arrow->ends;
 	packet.track_event = &message;
 	pft_out_commit_event(packets->out, pack(packets->out, &packet));
 	pft_arena_release(packets->scratch, mark);
+}
+
+void pft_packet_instant(
+	struct pft_packets *packets, const struct pft_event *event, const char *name, const char *category)
+{
+	put_instant(packets, event, name, category, NULL);
+}
+
+void pft_packet_arrow(struct pft_packets *packets, const struct pft_event *event, const char *name,
+	const char *category, struct pft_arrow arrow)
+{
+	put_instant(packets, event, name, category, &arrow);
 }
 
 void pft_packet_unwound(struct pft_packets *packets, const struct pft_event *event, bool define)

@@ -24,11 +24,16 @@ struct pft_packets {
 // Host and kernel, by uname.
 void pft_packet_system(struct pft_packets *packets, uint32_t sequence);
 
-// Pid, name and command line of the session's process.
+// Pid, name, command line and origin of the session's process.
 void pft_packet_process(
 	struct pft_packets *packets, uint32_t sequence, uint64_t uuid, const struct pft_session *session);
 
-// Version, mode, selectors and command line of the session, and `totals` unless NULL.
+// Pid and name of another process, which the session's one comes from.
+struct pft_relative;
+void pft_packet_relative(
+	struct pft_packets *packets, uint32_t sequence, uint64_t uuid, const struct pft_relative *relative);
+
+// Version, mode, selectors, command line and origin of the session, and `totals` unless NULL.
 struct pft_totals;
 void pft_packet_attributes(struct pft_packets *packets, uint32_t sequence, const struct pft_session *session,
 	const struct pft_totals *totals);
@@ -100,6 +105,15 @@ void pft_packet_callstack(
 // Name and category stand in the packet itself: whatever callers say, no memory is held for it.
 void pft_packet_instant(
 	struct pft_packets *packets, const struct pft_event *event, const char *name, const char *category);
+
+// An instant from which the arrow `flow` leaves, or in which it ends. The same number makes one arrow.
+struct pft_arrow {
+	uint64_t flow;
+	bool ends;
+};
+
+void pft_packet_arrow(struct pft_packets *packets, const struct pft_event *event, const char *name,
+	const char *category, struct pft_arrow arrow);
 
 // A slice's end with the annotation `unwound`, whose name is defined along with it when `define` is set.
 void pft_packet_unwound(struct pft_packets *packets, const struct pft_event *event, bool define);

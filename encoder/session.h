@@ -226,6 +226,17 @@ struct pft_control {
 	uint64_t trace_bytes;
 };
 
+// A process that another one comes from, as its own trace calls it.
+struct pft_relative {
+	uint64_t real_ns; // as in its session: with the pid it tells which process. 0: nothing is known
+	uint32_t pid;
+	uint32_t tid; // of the thread that made this process; 0: not known
+	uint32_t outer_pid; // as in its session
+	uint32_t reserved;
+	char process[64];
+	char execution[128];
+};
+
 #define PFT_SESSION_PATH 1024
 
 struct pft_session {
@@ -262,6 +273,10 @@ struct pft_session {
 				 // makes it 0
 	uint32_t flusher_runs; // 1: it will look at `control`
 	struct pft_control control;
+	struct pft_relative parent; // the nearest ancestor that records
+	struct pft_relative before; // what this process was before exec
+	uint64_t forked_ns; // CLOCK_BOOTTIME of the fork; 0: it was not seen
+	uint32_t outer_pid; // pid in an outer namespace; 0: not known
 	uint32_t cmdline_bytes;
 	uint32_t selectors_bytes;
 	char process[256]; // what the trace calls it

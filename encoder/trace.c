@@ -48,15 +48,20 @@ static uint64_t mix(uint64_t value)
 	return value ^ (value >> 31);
 }
 
-enum uuid_kind { UUID_PROCESS, UUID_THREAD, UUID_FIBER };
+enum uuid_kind { UUID_PROCESS, UUID_THREAD, UUID_FIBER, UUID_FLOW };
 
 // Viewers join tracks of all processes and machines by uuid; a process is told by its pid and its start.
-static uint64_t make_uuid(const struct pft_session *session, enum uuid_kind kind, uint64_t number)
+static uint64_t uuid_of(uint64_t real_ns, uint32_t pid, enum uuid_kind kind, uint64_t number)
 {
-	uint64_t process = mix(mix(session->real_ns) + session->pid);
+	uint64_t process = mix(mix(real_ns) + pid);
 	uint64_t uuid = mix(mix(process + kind) + number);
 
 	return uuid ? uuid : 1;
+}
+
+static uint64_t make_uuid(const struct pft_session *session, enum uuid_kind kind, uint64_t number)
+{
+	return uuid_of(session->real_ns, session->pid, kind, number);
 }
 
 // ---- open and close ---------------------------------------------------------------------------------
@@ -432,6 +437,57 @@ void pft_trace_instant(struct pft_track *track, uint64_t ns, const char *name, c
 	struct pft_event event = pft_sequence_event(track->sequence, ns, track->event_uuid);
 
 	pft_packet_instant(&track->trace->sequences.packets, &event, name, category);
+	if (track->json)
+		pft_json_instant(track->json, ns, name, category, NULL, 0);
+}
+
+// The thread, or the process, that made this process: which of its tracks. 0: not known.
+static uint64_t describe_origin(struct pft_trace *trace, const struct pft_relative *origin)
+{
+	struct pft_packets *packets = &trace->sequences.packets;
+	struct pft_thread_track thread = {
+		.uuid = uuid_of(origin->real_ns, origin->pid, UUID_THREAD, origin->tid),
+		.process_uuid = uuid_of(origin->real_ns, origin->pid, UUID_PROCESS, 0),
+		.pid = origin->pid,
+		.tid = origin->tid,
+		.name = "",
+	};
+
+	if (!origin->real_ns)
+		return 0;
+	pft_packet_relative(packets, trace->own->id, thread.process_uuid, origin);
+	if (!origin->tid)
+		return thread.process_uuid;
+	pft_packet_thread(packets, trace->own->id, &thread);
+	return thread.uuid;
+}
+
+static void depart(struct pft_trace *trace, uint64_t ns, uint64_t uuid, uint64_t flow)
+{
+	const struct pft_session *session = trace->session;
+	const char *how = session->before.real_ns ? "exec" : session->forked_ns ? "fork" : "spawn";
+	uint64_t left_ns = session->forked_ns ? session->forked_ns : session->boot_ns;
+	struct pft_event event = pft_sequence_event(trace->own, left_ns < ns ? left_ns : ns, uuid);
+
+	pft_packet_arrow(&trace->sequences.packets, &event, how, "process", (struct pft_arrow){flow, false});
+}
+
+void pft_trace_arrive(struct pft_track *track, uint64_t ns, const char *name, const char *category)
+{
+	struct pft_trace *trace = track->trace;
+	const struct pft_session *session = trace->session;
+	uint64_t flow = make_uuid(session, UUID_FLOW, 0);
+	uint64_t origin =
+		describe_origin(trace, session->before.real_ns ? &session->before : &session->parent);
+	struct pft_event event;
+
+	if (!origin) {
+		pft_trace_instant(track, ns, name, category);
+		return;
+	}
+	depart(trace, ns, origin, flow);
+	event = pft_sequence_event(track->sequence, ns, track->event_uuid);
+	pft_packet_arrow(&trace->sequences.packets, &event, name, category, (struct pft_arrow){flow, true});
 	if (track->json)
 		pft_json_instant(track->json, ns, name, category, NULL, 0);
 }

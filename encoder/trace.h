@@ -72,6 +72,11 @@ void pft_trace_end_unwound(struct pft_track *track, uint64_t ns);
 
 void pft_trace_instant(struct pft_track *track, uint64_t ns, const char *name, const char *category);
 
+// As instant, for the first event of the process: where the session knows what the process comes from, an
+// arrow leads from there to this event. What it comes from is described here as well, so that the arrow is
+// seen without the other trace, and the same tracks are meant when both are opened together.
+void pft_trace_arrive(struct pft_track *track, uint64_t ns, const char *name, const char *category);
+
 // Events were lost on this track: open slices are closed at `ns`, then one packet with the count and
 // cleared state, clock snapshot and defaults follows, and names are interned anew.
 void pft_trace_gap(struct pft_track *track, uint64_t ns, uint64_t dropped);

@@ -4,6 +4,7 @@
 #define PFT_PROCESS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "shim/place.h"
 
@@ -12,6 +13,9 @@ bool pft_process_records(void);
 
 // The end of recording, whichever way it comes; the first caller does it. Set at startup.
 extern void (*pft_process_end)(void);
+
+// CLOCK_BOOTTIME at the latest fork(), while it goes on: its child finds it here. 0: none, or not by fork().
+extern uint64_t pft_process_forked_ns;
 
 // Startup. The execution of `place`, which must stay, is handed to the programs that this one executes.
 void pft_exec_start(const struct pft_place *place);

@@ -22,6 +22,7 @@
 #include "shim/opened.h"
 #include "shim/place.h"
 #include "shim/process.h"
+#include "shim/relatives.h"
 #include "shim/sanitizer.h"
 #include "shim/select.h"
 #include "shim/settings.h"
@@ -107,10 +108,22 @@ static const char *shown_name(void)
 
 // ---- fork -------------------------------------------------------------------------------------------
 
+// What the session of a forked child says of its origin.
+static void say_parent(const struct pft_relative *parent)
+{
+	pft_session->before = (struct pft_relative){0};
+	pft_session->parent = *parent;
+	pft_session->forked_ns = pft_process_forked_ns ? pft_process_forked_ns : pft_session->boot_ns;
+	pft_process_forked_ns = 0;
+}
+
 static bool start_child(void)
 {
 	static char execution[sizeof(place.execution)];
+	static struct pft_relative parent;
 
+	pft_relatives_of(&parent, pft_session);
+	parent.tid = pft_self_forked_tid();
 	memcpy(execution, place.execution, sizeof(execution));
 	if (pft_place_make(&place, settings.directory, execution, settings.process_name, program) < 0) {
 		pft_store_abandon();
@@ -120,6 +133,7 @@ static bool start_child(void)
 		pft_place_undo(&place);
 		return false;
 	}
+	say_parent(&parent);
 	pft_flusher_prepare(&place);
 	return true;
 }
@@ -160,14 +174,26 @@ static void start_clock(void)
 }
 
 // The first process of a tree makes the execution's id; the others are handed it, or find it at their parent.
-static int make_place(void)
+static int make_place(const struct pft_relative *parent)
 {
-	static char parents[sizeof(place.execution)];
 	const char *execution = settings.execution;
 
-	if (!execution && pft_store_parent_execution(parents, sizeof(parents)) == 0)
-		execution = parents;
+	if (!execution && parent->execution[0])
+		execution = parent->execution;
 	return pft_place_make(&place, settings.directory, execution, settings.process_name, program);
+}
+
+static bool make_session(void)
+{
+	static struct pft_relative parent;
+	bool found = pft_relatives_parent(&parent);
+
+	if (make_place(&parent) < 0)
+		return false;
+	pft_session = pft_store_make(&settings, &place, shown_name());
+	if (pft_session && found)
+		pft_session->parent = parent;
+	return true;
 }
 
 // Without hooks no call returns through us, and nothing is in its way.
@@ -223,11 +249,10 @@ static int start_session(char *const *environment, struct pft_arena *arena)
 	pft_next_start(&objects);
 	start_clock();
 	error = start_stacks();
-	if (!error)
-		error = make_place();
 	if (error)
 		return error;
-	pft_session = pft_store_make(&settings, &place, shown_name());
+	if (!make_session())
+		return -ECANCELED;
 	error = pft_session ? pft_hooks_install(pft_session, &objects, selection, &settings, arena) : -ENOMEM;
 	if (!error)
 		return 0;

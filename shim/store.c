@@ -16,6 +16,7 @@
 #include "shim/hot/pages.h"
 #include "shim/hot/self.h"
 #include "shim/log.h"
+#include "shim/relatives.h"
 
 #define STRINGS_BYTES (16u << 20)
 
@@ -66,27 +67,14 @@ static bool file_may_have(uint64_t bytes)
 	return pft_sys2(SYS_getrlimit, RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur >= bytes;
 }
 
-// Numbers tell sessions of one pid apart: of other pid namespaces, or of a process that was killed.
-#define NUMBERS 100
-
-static void name_file(char *path, size_t size, uint32_t pid, unsigned number)
-{
-	struct pft_text text = pft_text_in(path, size);
-
-	pft_text_add(&text, "/dev/shm/pftshim.");
-	pft_text_add_number(&text, pid);
-	pft_text_add(&text, ".");
-	pft_text_add_number(&text, number);
-}
-
 static long create_in_memory_fs(void)
 {
 	uint32_t pid = (uint32_t)pft_sys_getpid();
 	unsigned number;
 	long fd = -EEXIST;
 
-	for (number = 0; number < NUMBERS && fd == -EEXIST; number++) {
-		name_file(file_path, sizeof(file_path), pid, number);
+	for (number = 0; number < PFT_SESSION_NUMBERS && fd == -EEXIST; number++) {
+		pft_relatives_name(file_path, sizeof(file_path), pid, number);
 		fd = pft_sys_openat(
 			AT_FDCWD, file_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	}
@@ -168,122 +156,6 @@ static void read_command_line(struct pft_session *session)
 		pft_sys_close((int)fd);
 }
 
-// ---- other sessions ---------------------------------------------------------------------------------
-
-// Reads the header of a session file of ours. Anybody may put files into /dev/shm.
-static bool read_header(const char *path, struct pft_session *header)
-{
-	struct stat about;
-	long fd = pft_sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
-	bool good;
-
-	if (fd < 0)
-		return false;
-	good = pft_sys_fstat((int)fd, &about) == 0 && S_ISREG(about.st_mode) &&
-	       about.st_uid == (uid_t)pft_sys_geteuid() &&
-	       pft_sys_read((int)fd, header, sizeof(*header)) == sizeof(*header) &&
-	       header->magic == PFT_SESSION_MAGIC && header->version == PFT_SESSION_VERSION;
-	pft_sys_close((int)fd);
-	return good;
-}
-
-static struct pft_session other; // startup only: too large for some stacks
-
-// The link to a session lies beside its trace and differs in the ending (place.h).
-static void remove_link(char *trace_path)
-{
-	char *ending = strrchr(trace_path, '.');
-
-	if (!ending || strcmp(ending, ".pftrace") != 0)
-		return;
-	memcpy(ending, ".session", sizeof(".session"));
-	pft_sys1(SYS_unlink, trace_path);
-}
-
-// Whoever has our pid and says it is finished was this very process, before exec.
-static void remove_predecessor(void)
-{
-	uint32_t pid = (uint32_t)pft_sys_getpid();
-	char path[64];
-	unsigned number;
-
-	for (number = 0; number < NUMBERS; number++) {
-		name_file(path, sizeof(path), pid, number);
-		if (!read_header(path, &other))
-			return;
-		if (other.pid != pid || !other.finished)
-			continue;
-		pft_sys1(SYS_unlink, path);
-		other.trace_path[sizeof(other.trace_path) - 1] = '\0';
-		remove_link(other.trace_path);
-	}
-}
-
-// {directory}/executions/{execution}/{process}.pftrace
-static int execution_of(struct pft_session *session, char *execution, size_t size)
-{
-	struct pft_text text = pft_text_in(execution, size);
-	char *trace_path = session->trace_path;
-	char *start, *end;
-
-	trace_path[sizeof(session->trace_path) - 1] = '\0';
-	end = strrchr(trace_path, '/');
-
-	if (!end)
-		return -ENOENT;
-	*end = '\0';
-	start = strrchr(trace_path, '/');
-	if (!start)
-		return -ENOENT;
-	pft_text_add(&text, start + 1);
-	return text.cut ? -ENOENT : 0;
-}
-
-// When process `pid` started, in nanoseconds of CLOCK_BOOTTIME (proc(5): field 22 of stat, in ticks of 10 ms,
-// counted behind the name, which may hold anything). 0 when that cannot be told.
-static uint64_t start_of(uint32_t pid)
-{
-	char buffer[512], path[32];
-	struct pft_text text = pft_text_in(path, sizeof(path));
-	const char *at;
-	uint64_t ticks = 0;
-	long fd, size;
-
-	pft_text_add(&text, "/proc/");
-	pft_text_add_number(&text, pid);
-	pft_text_add(&text, "/stat");
-	fd = pft_sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-	size = fd < 0 ? -1 : pft_sys_read((int)fd, buffer, sizeof(buffer) - 1);
-	if (fd >= 0)
-		pft_sys_close((int)fd);
-	if (size <= 0)
-		return 0;
-	buffer[size] = '\0';
-	at = strrchr(buffer, ')');
-	for (unsigned field = 2; at && field < 22; field++)
-		at = strchr(at + 1, ' ');
-	for (at = at ? at + 1 : ""; *at >= '0' && *at <= '9'; at++)
-		ticks = ticks * 10 + (uint64_t)(*at - '0');
-	return ticks * 10000000;
-}
-
-int pft_store_parent_execution(char *execution, size_t size)
-{
-	uint32_t parent = (uint32_t)pft_sys0(SYS_getppid);
-	char path[64];
-	unsigned number;
-
-	for (number = 0; number < NUMBERS; number++) {
-		name_file(path, sizeof(path), parent, number);
-		if (!read_header(path, &other))
-			return -ENOENT;
-		// A pid comes round: the session of a killed process may stand under our parent's.
-		if (other.pid == parent && start_of(parent) <= other.boot_ns)
-			return execution_of(&other, execution, size);
-	}
-	return -ENOENT;
-}
-
 // ---- making -----------------------------------------------------------------------------------------
 
 static void add_text(char *to, size_t size, const char *text)
@@ -299,6 +171,7 @@ static void fill_header(struct pft_session *session, const struct pft_settings *
 	session->clock = pft_clock_is_tsc() ? PFT_CLOCK_TSC : PFT_CLOCK_MONOTONIC;
 	session->pid = (uint32_t)pft_sys_getpid();
 	session->parent_pid = (uint32_t)pft_sys0(SYS_getppid);
+	session->outer_pid = pft_relatives_outer_pid();
 	session->mode = settings->mode;
 	session->overflow = settings->overflow;
 	session->min_duration_ns = settings->min_duration_ns;
@@ -342,16 +215,22 @@ static struct pft_session *make(
 struct pft_session *pft_store_make(
 	const struct pft_settings *settings, const struct pft_place *place, const char *program)
 {
+	struct pft_relative before = {0}, parent = {0};
 	struct pft_session *session = NULL;
 	uint32_t threads_max;
 
-	remove_predecessor();
+	pft_relatives_before(&before, &parent);
 	// Address space may be limited: fewer threads can record then.
 	for (threads_max = 4096; threads_max >= 4 && !session; threads_max /= 4)
 		if (lay_out(settings, threads_max).bytes <= address_space() / 16)
 			session = make(settings, place, threads_max);
-	if (session)
-		fill_header(session, settings, place, program);
+	if (!session)
+		return NULL;
+	fill_header(session, settings, place, program);
+	session->before = before;
+	if (!session->outer_pid) // it may have had the outer /proc still
+		session->outer_pid = before.outer_pid;
+	session->parent = parent;
 	return session;
 }
 

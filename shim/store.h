@@ -9,20 +9,15 @@
 #define PFT_STORE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "encoder/session.h"
 #include "shim/place.h"
 #include "shim/settings.h"
 
-// A session with an empty hook table, of a process that the trace calls `program`. NULL, after one line on
-// stderr, when there is no memory for it.
+// A session with an empty hook table, of a process that the trace calls `program`. It knows what the process
+// was before exec, and the parent that it had then. NULL when there is no memory for it.
 struct pft_session *pft_store_make(
 	const struct pft_settings *settings, const struct pft_place *place, const char *program);
-
-// The execution of the parent process, when it records: that is how a program finds its tree that was started
-// behind our back (system, popen). 0, or -ENOENT.
-int pft_store_parent_execution(char *execution, size_t size);
 
 // In a forked child that cannot have a session: what it may still write must at least not reach its parent.
 void pft_store_abandon(void);

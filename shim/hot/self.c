@@ -381,6 +381,16 @@ static struct pft_self *attach(void)
 	return NULL;
 }
 
+// The parent's session is mapped still, and its thread sits where ours did.
+uint32_t pft_self_forked_tid(void)
+{
+	struct pft_self *self = pft_self;
+
+	if (self == &nobody || self == &gone)
+		return 0;
+	return pft_session_thread(pft_session, pft_self_seat(self)->index)->tid;
+}
+
 // In a forked child: the seat is ours as it was, the session is new, and what is open was begun elsewhere.
 static struct pft_self *reattach(struct pft_self *self)
 {

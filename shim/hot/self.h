@@ -127,6 +127,9 @@ bool pft_recording_stop(void);
 // The block of this thread, attached when it has none yet. NULL when this thread does not record (now).
 struct pft_self *pft_self_get(void);
 
+// In a forked child, before its session: the thread of the parent that became this one. 0: it did not record.
+uint32_t pft_self_forked_tid(void);
+
 // Takes a seat. `stack_bytes`: of the thread that shall sit there. NULL when all are taken or memory is
 // short.
 struct pft_self *pft_self_take(size_t stack_bytes);

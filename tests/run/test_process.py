@@ -105,3 +105,82 @@ def programs_of_a_tree_are_selected_by_name():
 def a_program_that_is_not_selected_leaves_no_mark():
     done = same(["quiet"], funcs=ALL, mode="dev", processes="-quiet")
     assert not os.listdir(done.directory), os.listdir(done.directory)
+
+
+# ---- the tree ---------------------------------------------------------------------------------------
+
+def joined(traces):
+    """All of them in one file, as `cat` makes it."""
+    path = os.path.join(harness.fresh_directory(), "joined.pftrace")
+    with open(path, "wb") as out:
+        for t in traces:
+            with open(t.path, "rb") as one:
+                out.write(one.read())
+    harness.check([path])
+    return harness.reader.Trace(path)
+
+
+def arrows(trace):
+    """(where it leaves, where it ends) of each arrow: tracks."""
+    left = {flow: track for _, flow, ends, track in trace.arrows if not ends}
+    return [(trace.tracks[left[flow]], trace.tracks[track]) for _, flow, ends, track in trace.arrows if ends]
+
+
+def assert_named(trace, parent):
+    process, execution = parent.process(), os.path.basename(os.path.dirname(parent.path))
+    assert trace.attributes["pftshim.parent_pid"] == process["pid"], trace.attributes
+    assert trace.attributes["pftshim.parent"] == process["process"], trace.attributes
+    assert trace.attributes["pftshim.parent_execution"] == execution, trace.attributes
+    assert "child of %s (%d)" % (process["process"], process["pid"]) in trace.process()["labels"], trace.process()
+
+
+@test
+def a_forked_child_names_its_parent_and_an_arrow_leads_to_it():
+    traces = {t.process()["pid"]: t for t in same(["fork"], funcs=ALL).traces()}
+    children = [t for t in traces.values() if t.attributes["pftshim.parent_pid"] in traces]
+    assert len(children) == len(traces) - 1 == 5
+    for child in children:
+        assert_named(child, traces[child.attributes["pftshim.parent_pid"]])
+    found = arrows(joined(traces.values()))
+    assert sorted((a["pid"], b["pid"]) for a, b in found) == sorted(
+        (t.attributes["pftshim.parent_pid"], t.process()["pid"]) for t in children), found
+    assert all(a["tid"] == a["pid"] and b["tid"] == b["pid"] for a, b in found), found
+
+
+@test
+def an_arrow_leaves_from_the_thread_that_forks():
+    traces = by_process(same(["fork_busy", 20], funcs=ALL).traces())
+    parent = max(traces, key=lambda t: len(t.threads()))
+    found = arrows(joined(traces))
+    assert len({b["pid"] for _, b in found}) == len(found) == 20, found
+    tids = {a["tid"] for a, _ in found}
+    assert len(tids) == 1 and tids < set(parent.threads()) - {parent.process()["pid"]}, tids
+
+
+@test
+def programs_name_what_they_come_from_however_they_were_started():
+    traces = same(["spawn"], funcs=ALL).traces()
+    by_name = {t.process()["process"]: t for t in traces if "pftshim.parent" not in t.attributes}
+    assert set(by_name) == {"spawn", "exe"}, "the first program, and what it executes at its end"
+    assert by_name["exe"].attributes["pftshim.before_exec"] == "spawn"
+    assert by_name["exe"].process()["pid"] == by_name["spawn"].process()["pid"]
+    others = [t for t in traces if t not in by_name.values()]
+    assert collections.Counter(t.attributes["pftshim.parent"] for t in others) == {"spawn": 5, "exe": 5}
+    for t in others:
+        assert_named(t, by_name[t.attributes["pftshim.parent"]])
+    found = arrows(joined(traces))
+    ends = {b["pid"] for _, b in found}
+    assert len(found) == len(traces) - 1 and ends == {t.process()["pid"] for t in traces}, found
+
+
+@test
+def a_process_in_a_pid_namespace_tells_both_pids():
+    for proc in ([], ["--mount-proc"]):
+        done = same(["/usr/bin/unshare", "-pf"] + proc + [harness.program("calls"), 10], funcs=ALL)
+        if done.status != 0:
+            raise harness.NotApplicable("may not make a namespace")
+        trace = next(t for t in done.traces() if t.process()["process"] == "calls")
+        outer = trace.attributes["pftshim.outer_pid"]
+        assert trace.process()["pid"] == 1 and outer > 1, trace.attributes
+        assert "outside pid %d" % outer in trace.process()["labels"], trace.process()
+        assert trace.attributes["pftshim.before_exec"] == "unshare"

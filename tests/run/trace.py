@@ -112,11 +112,13 @@ class Trace:
         self.slices, self.instants, self.counters = [], [], []
         self.tracks = {}      # uuid -> {"parent", "name", "pid", "tid", "process", "cmdline"}
         self.attributes = {}
+        self.arrows = []      # (ns, flow, whether it ends here, track)
         self._sequences = collections.defaultdict(Sequence)
         self._events = []
         self._known = {}
         self._read()
         self._nest()
+        self._lead()
 
     # ---- what tests ask ----
 
@@ -130,8 +132,9 @@ class Trace:
         return [s for s in self.slices if s.end is None]
 
     def threads(self):
-        """tid -> name."""
-        return {t["tid"]: t["name"] for t in self.tracks.values() if "tid" in t}
+        """tid -> name, of the process that the trace is of: what it comes from is described as well."""
+        pid = next((t["pid"] for t in self.tracks.values() if "process" in t), None)
+        return {t["tid"]: t["name"] for t in self.tracks.values() if "tid" in t and pid in (t["pid"], None)}
 
     def thread_of(self, event):
         track = self.tracks.get(event.track)
@@ -240,7 +243,8 @@ class Trace:
         if process is not None:
             process = fields(process)
             track.update(pid=first(process, 1), process=words(first(process, 6, b"")),
-                         cmdline=[words(raw) for raw in every(process, 2)])
+                         labels=[words(raw) for raw in every(process, 8)] or track.get("labels", []),
+                         cmdline=[words(raw) for raw in every(process, 2)] or track.get("cmdline", []))
         if thread is not None:
             thread = fields(thread)
             track.update(pid=first(thread, 1), tid=first(thread, 2), name=words(first(thread, 5, b"")))
@@ -295,7 +299,11 @@ class Trace:
         for annotation in annotations:
             self._annotate(args, sequence, fields(annotation))
         value = first(event, 30) if kind == COUNTER else None
-        self._events.append((self._time(packet, sequence), len(self._events), kind, track,
+        ns = self._time(packet, sequence)
+        for number, flow in event:
+            if number in (47, 48):
+                self.arrows.append((ns, flow, number == 48, track))
+        self._events.append((ns, len(self._events), kind, track,
                              words(name) if name else None, args, category, value,
                              None if stack_iid is None else self._stack(sequence, stack_iid)))
 
@@ -361,6 +369,18 @@ class Trace:
             else:
                 self._error("event of type %d", kind)
         self._events.clear()
+
+
+    def _lead(self):
+        """An arrow begins before it ends, as viewers want it."""
+        under_way = set()
+        for _, flow, ends, _ in sorted(self.arrows):
+            if ends and flow not in under_way:
+                self._error("arrow %d ends and has not begun", flow)
+            elif ends:
+                under_way.discard(flow)
+            else:
+                under_way.add(flow)
 
 
 def main(paths):

@@ -67,6 +67,28 @@ Test(packet, describes_the_process)
 	cr_assert_str_eq(track->process->cmdline[2], "second argument");
 }
 
+Test(packet, labels_the_process_with_what_it_comes_from)
+{
+	struct pft_session *session = pft_fake_session(4096, 1);
+	const Pft__Proto__ProcessDescriptor *process;
+
+	session->parent = (struct pft_relative){.real_ns = 1, .pid = 12, .process = "/bin/make"};
+	session->before = (struct pft_relative){.real_ns = 1, .pid = 34, .process = "sh"};
+	session->outer_pid = 56;
+	pft_packet_process(&packets, 7, 1234, session);
+	process = written()->track_descriptor->process;
+	cr_assert_eq(process->n_process_labels, 3);
+	cr_assert_str_eq(process->process_labels[0], "child of make (12)");
+	cr_assert_str_eq(process->process_labels[1], "before exec sh (34)");
+	cr_assert_str_eq(process->process_labels[2], "outside pid 56");
+}
+
+Test(packet, gives_a_process_of_unknown_origin_no_label)
+{
+	pft_packet_process(&packets, 7, 1234, pft_fake_session(4096, 1));
+	cr_assert_eq(written()->track_descriptor->process->n_process_labels, 0);
+}
+
 Test(packet, shows_a_process_named_by_a_path_under_its_last_part)
 {
 	struct pft_session *session = pft_fake_session(4096, 1);
@@ -115,6 +137,25 @@ Test(packet, tells_the_settings_at_the_start)
 	cr_assert_str_eq(attribute(packet, "pftshim.command_line")->string_value,
 		"/opt/fake/program --first second argument");
 	cr_assert_null(attribute(packet, "pftshim.produced"));
+}
+
+Test(packet, tells_the_origin_with_the_settings)
+{
+	struct pft_session *session = pft_fake_session(4096, 1);
+	const packet_message *packet;
+
+	session->parent = (struct pft_relative){
+		.real_ns = 1, .pid = session->parent_pid + 1, .process = "make", .execution = "night"};
+	session->before = (struct pft_relative){.real_ns = 1, .process = "sh"};
+	session->outer_pid = 56;
+	pft_packet_attributes(&packets, 7, session, NULL);
+	packet = written();
+	cr_assert_eq(attribute(packet, "pftshim.parent_pid")->long_value, getppid());
+	cr_assert_str_eq(attribute(packet, "pftshim.parent")->string_value, "make");
+	cr_assert_str_eq(attribute(packet, "pftshim.parent_execution")->string_value, "night");
+	cr_assert_eq(attribute(packet, "pftshim.ancestor_pid")->long_value, getppid() + 1);
+	cr_assert_str_eq(attribute(packet, "pftshim.before_exec")->string_value, "sh");
+	cr_assert_eq(attribute(packet, "pftshim.outer_pid")->long_value, 56);
 }
 
 Test(packet, tells_the_totals_at_the_end)

@@ -355,42 +355,6 @@ static void must(bool condition)
 		_exit(1);
 }
 
-static void find_parents_execution(void)
-{
-	char execution[128] = "", small[4];
-
-	must(pft_store_parent_execution(execution, sizeof(execution)) == 0);
-	must(strcmp(execution, recording_place.execution) == 0);
-	must(pft_store_parent_execution(small, sizeof(small)) == -ENOENT);
-}
-
-Test(store, finds_the_execution_of_its_parent)
-{
-	recording_settings.execution = "of-the-parent";
-	recording_make();
-	in_child(find_parents_execution);
-}
-
-static void find_no_execution(void)
-{
-	char execution[128];
-
-	must(pft_store_parent_execution(execution, sizeof(execution)) == -ENOENT);
-}
-
-Test(store, finds_no_execution_of_a_parent_that_does_not_record)
-{
-	in_child(find_no_execution);
-}
-
-// It says that it was made before this process began.
-Test(store, does_not_take_the_session_of_an_earlier_process_for_its_parents)
-{
-	recording_make();
-	pft_session->boot_ns = 1;
-	in_child(find_no_execution);
-}
-
 // ---- fork and exec ----------------------------------------------------------------------------------
 
 static struct pft_place parents_place;
