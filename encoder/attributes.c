@@ -148,6 +148,10 @@ size_t pft_attributes_list(struct pft_attribute list[PFT_ATTRIBUTES_MAX], const 
 		list, count, "pftshim.selectors", pft_arena_copy(arena, session->selectors, selectors_bytes));
 	count = add_text(list, count, "pftshim.command_line", joined_cmdline(session, arena));
 	count = add_origin(list, count, session, arena);
+	if (session->probe_inside_ns) {
+		count = add_number(list, count, "pftshim.probe_inside_ns", session->probe_inside_ns);
+		count = add_number(list, count, "pftshim.probe_outside_ns", session->probe_outside_ns);
+	}
 	if (!totals)
 		return count;
 	count = add_number(list, count, "pftshim.produced", totals->produced);

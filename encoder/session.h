@@ -18,13 +18,14 @@
 #include <stdint.h>
 
 #define PFT_SESSION_MAGIC UINT64_C(0x316e6f6973746670) // "pftsion1", little endian
-#define PFT_SESSION_VERSION 5
+#define PFT_SESSION_VERSION 6
 
 // Hooks, as many as there are thunks in the trampoline; id 0 is no hook.
 #define PFT_HOOKS_MAX 65536
 // Names of a few events that are the library's own; real hooks begin after them.
 #define PFT_HOOK_NONE 0
 #define PFT_HOOK_WAIT 1 // the thread waits for the flusher: its ring is full
+#define PFT_HOOK_PROBE 2 // a call of nothing, which measures what recording costs
 #define PFT_HOOK_FIRST 16
 
 // Viewers keep 512 levels and lose count beyond; see trace.h.
@@ -265,6 +266,7 @@ struct pft_session {
 	uint64_t hooks_at, strings_at, mappings_at, stack_heads_at, frames_at;
 	uint64_t threads_at, commit_at[2], commit_bytes, rings_at;
 	uint64_t unseated; // events of threads that found no place here
+	uint32_t probe_inside_ns, probe_outside_ns; // what recording a call costs; 0: not known
 	uint64_t serials; // thread serial numbers given out
 	uint64_t finished; // nothing is missing in the trace: the file of this session may go
 	uint64_t generation; // commit[generation & 1] is the whole one

@@ -13,6 +13,7 @@
 #include "shim/hooks.h"
 #include "shim/hot/clock.h"
 #include "shim/hot/guest.h"
+#include "shim/hot/probe.h"
 #include "shim/hot/self.h"
 #include "shim/hot/stacks.h"
 #include "shim/log.h"
@@ -38,6 +39,7 @@ static struct pft_place place;
 static struct pft_arena startup_arena; // settings, selection and objects point into it
 static struct pft_objects objects; // what was loaded at startup
 static const char *program;
+static struct pft_probe_cost cost; // of recording a call
 
 // ---- end --------------------------------------------------------------------------------------------
 
@@ -106,6 +108,12 @@ static const char *shown_name(void)
 	return settings.process_name ? settings.process_name : program;
 }
 
+static void say_cost(void)
+{
+	pft_session->probe_inside_ns = cost.inside_ns;
+	pft_session->probe_outside_ns = cost.outside_ns;
+}
+
 // ---- fork -------------------------------------------------------------------------------------------
 
 // What the session of a forked child says of its origin.
@@ -134,6 +142,7 @@ static bool start_child(void)
 		return false;
 	}
 	say_parent(&parent);
+	say_cost();
 	pft_flusher_prepare(&place);
 	return true;
 }
@@ -248,14 +257,17 @@ static int start_session(char *const *environment, struct pft_arena *arena)
 		return error;
 	pft_next_start(&objects);
 	start_clock();
+	cost = pft_probe_measure();
 	error = start_stacks();
 	if (error)
 		return error;
 	if (!make_session())
 		return -ECANCELED;
 	error = pft_session ? pft_hooks_install(pft_session, &objects, selection, &settings, arena) : -ENOMEM;
-	if (!error)
+	if (!error) {
+		say_cost();
 		return 0;
+	}
 	pft_log_say("not tracing: ", pft_log_reason(error), NULL);
 	pft_store_remove(&place);
 	pft_place_undo(&place);
