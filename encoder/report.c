@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+// pft-report [--format FORMAT] [--sort ORDER] [--rows N] TRACE...: says what finished traces add up to.
+// Called by `pft report`. A program of its own on top of the reader and the reports. The rule: a trace that
+// cannot be read whole gets one line on stderr, and the others are reported all the same.
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "encoder/report/feed.h"
+
+#define FAILED 1
+#define REFUSED 2
+
+#define ROWS_DEFAULT 20
+
+typedef void write_function(struct pft_out *out, const struct pft_report *report);
+
+static uint32_t rows = ROWS_DEFAULT;
+static struct pft_arena memory;
+
+__attribute__((format(printf, 2, 3), noreturn)) static void fail(int status, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	fputs("pft: ", stderr);
+	vfprintf(stderr, format, arguments);
+	fputs("\n", stderr);
+	va_end(arguments);
+	exit(status);
+}
+
+// ---- options ----------------------------------------------------------------------------------------
+
+static void write_text(struct pft_out *out, const struct pft_report *report)
+{
+	pft_report_text(out, report, rows);
+}
+
+static write_function *format_named(const char *name)
+{
+	static const struct {
+		const char *name;
+		write_function *function;
+	} formats[] = {{"text", write_text}, {"json", pft_report_json}, {"chrome", pft_report_chrome},
+		{"folded", pft_report_folded}};
+
+	for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+		if (strcmp(formats[i].name, name) == 0)
+			return formats[i].function;
+	fail(REFUSED, "--format=%s: is not text, json, chrome or folded", name);
+}
+
+static enum pft_report_order order_named(const char *name)
+{
+	static const char *const names[] = {[PFT_REPORT_BY_SELF] = "self",
+		[PFT_REPORT_BY_TOTAL] = "total",
+		[PFT_REPORT_BY_CALLS] = "calls",
+		[PFT_REPORT_BY_LONGEST] = "longest"};
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (strcmp(names[i], name) == 0)
+			return (enum pft_report_order)i;
+	fail(REFUSED, "--sort=%s: is not self, total, calls or longest", name);
+}
+
+static uint32_t rows_named(const char *text)
+{
+	char *end;
+	unsigned long number = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end != '\0' || number == 0 || number > 1000000)
+		fail(REFUSED, "--rows=%s: is not a number from 1 to 1000000", text);
+	return (uint32_t)number;
+}
+
+// ---- reports ----------------------------------------------------------------------------------------
+
+static void write_report(
+	struct pft_out *out, struct pft_report *report, enum pft_report_order order, write_function *write)
+{
+	static struct pft_bottlenecks bottlenecks;
+
+	if (pft_report_prepare(report, order, &bottlenecks) < 0)
+		fail(FAILED, "out of memory");
+	write(out, report);
+}
+
+// 0, or the exit status that it calls for.
+static int report_trace(
+	struct pft_out *out, const char *path, enum pft_report_order order, write_function *write)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct pft_feed feed;
+
+	if (fd < 0) {
+		fprintf(stderr, "pft: %s: %s\n", path, strerror(errno));
+		return REFUSED;
+	}
+	if (pft_feed_read(&feed, fd) < 0)
+		fail(FAILED, "%s: out of memory", path);
+	close(fd);
+	if (feed.wrong != NULL)
+		fprintf(stderr, "pft: %s: %s\n", path, feed.wrong);
+	else if (feed.report.summary == NULL)
+		fprintf(stderr, "pft: %s: holds no event\n", path);
+	if (feed.report.summary != NULL)
+		write_report(out, &feed.report, order, write);
+	pft_feed_release(&feed);
+	return feed.wrong != NULL ? REFUSED : 0;
+}
+
+int main(int count, char **arguments)
+{
+	static const struct option options[] = {{"format", required_argument, NULL, 'f'},
+		{"sort", required_argument, NULL, 's'}, {"rows", required_argument, NULL, 'n'},
+		{NULL, 0, NULL, 0}};
+	enum pft_report_order order = PFT_REPORT_BY_SELF;
+	write_function *write = write_text;
+	struct pft_out out;
+	int option, status = 0, error;
+
+	opterr = 0;
+	while ((option = getopt_long(count, arguments, "n:", options, NULL)) >= 0) {
+		if (option == 'f')
+			write = format_named(optarg);
+		else if (option == 's')
+			order = order_named(optarg);
+		else if (option == 'n')
+			rows = rows_named(optarg);
+		else
+			fail(REFUSED, "%s: no such option, or it lacks its value; see pft report -h",
+				arguments[optind - 1]);
+	}
+	if (optind == count)
+		fail(REFUSED, "no trace is given; see pft report -h");
+	if (optind < count - 1 && (write == pft_report_json || write == pft_report_chrome))
+		fail(REFUSED, "one trace at a time can be reported in this format");
+	if (pft_out_open(&out, STDOUT_FILENO, &memory) < 0)
+		fail(FAILED, "out of memory");
+	for (int i = optind; i < count; i++) {
+		int result = report_trace(&out, arguments[i], order, write);
+
+		status = result > status ? result : status;
+	}
+	error = pft_out_flush(&out);
+	if (error != 0)
+		fail(FAILED, "standard output: %s", strerror(-error));
+	return status;
+}

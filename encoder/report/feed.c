@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+// Tracks become threads and stacks, slices become calls: see feed.h.
+#include "encoder/report/feed.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "encoder/read/reader.h"
+
+// What a track is in the summary. A track below a thread's is another stack of that thread.
+struct place {
+	struct pft_summary_thread *thread;
+	struct pft_summary_stack *stack;
+	struct place *next;
+};
+
+struct feeding {
+	struct pft_feed *feed;
+	struct place *places;
+	bool failed; // no memory
+};
+
+// ---- places -----------------------------------------------------------------------------------------
+
+// The strips of all threads begin with the first event: those that come later in the file, and happened
+// before, are nearer to it than a strip can show.
+static struct pft_summary *summary_from(struct feeding *feeding, uint64_t ns)
+{
+	struct pft_report *report = &feeding->feed->report;
+
+	if (report->summary == NULL)
+		report->summary = pft_summary_open(ns);
+	return report->summary;
+}
+
+static void name_thread(struct feeding *feeding, const struct pft_read_track *track)
+{
+	struct place *place = track->user;
+
+	if (track->kind == PFT_TRACK_THREAD && place != NULL && track->name != NULL)
+		pft_summary_thread_name(feeding->feed->report.summary, place->thread, track->name);
+}
+
+static struct place *place_at(struct feeding *feeding, struct pft_read_track *track, uint64_t ns);
+
+static struct pft_summary_thread *thread_of(
+	struct feeding *feeding, struct pft_read_track *track, uint64_t ns)
+{
+	struct pft_read_track *owner = (struct pft_read_track *)pft_read_owner(track);
+	uint64_t tid = owner != NULL ? owner->tid : 0;
+	struct place *place;
+
+	if (owner == NULL || owner == track || owner->kind != PFT_TRACK_THREAD)
+		return pft_summary_thread(feeding->feed->report.summary, (uint32_t)tid, ns);
+	place = place_at(feeding, owner, ns);
+	return place != NULL ? place->thread : NULL;
+}
+
+static struct place *make_place(struct feeding *feeding, struct pft_read_track *track, uint64_t ns)
+{
+	struct pft_summary *summary = summary_from(feeding, ns);
+	struct place *place = summary != NULL ? calloc(1, sizeof *place) : NULL;
+
+	if (place == NULL)
+		return NULL;
+	place->thread = thread_of(feeding, track, ns);
+	place->stack = place->thread != NULL ? pft_summary_stack(summary, place->thread) : NULL;
+	if (place->stack == NULL) {
+		free(place);
+		return NULL;
+	}
+	place->next = feeding->places;
+	feeding->places = place;
+	track->user = place;
+	name_thread(feeding, track);
+	return place;
+}
+
+static struct place *place_at(struct feeding *feeding, struct pft_read_track *track, uint64_t ns)
+{
+	struct place *place = track->user != NULL ? track->user : make_place(feeding, track, ns);
+
+	feeding->failed |= place == NULL;
+	return place;
+}
+
+// A thread's number may be given out again: the next one has a place of its own.
+static void end_thread(struct feeding *feeding, struct pft_read_track *track, uint64_t ns)
+{
+	struct place *place = track->user;
+	struct pft_summary *summary = feeding->feed->report.summary;
+
+	if (place == NULL)
+		return;
+	pft_summary_thread_end(summary, place->thread, ns);
+	pft_summary_stack_give_back(summary, place->stack);
+	place->stack = NULL;
+	track->user = NULL;
+}
+
+// ---- events -----------------------------------------------------------------------------------------
+
+static bool is_unwound(const struct pft_read_event *event)
+{
+	for (size_t i = 0; i < event->arg_count; i++)
+		if (event->args[i].kind == PFT_ARG_BOOL && strcmp(event->args[i].name, "unwound") == 0)
+			return event->args[i].number != 0;
+	return false;
+}
+
+static void begin(struct feeding *feeding, const struct place *place, const struct pft_read_event *event)
+{
+	struct pft_summary *summary = feeding->feed->report.summary;
+	const char *name = event->name != NULL ? event->name : "(unnamed)";
+	const char *category = event->category != NULL ? event->category : "";
+
+	pft_summary_begin(summary, place->stack, event->ns, pft_summary_function(summary, name, category));
+}
+
+static void tell(struct feeding *feeding, const struct pft_read_event *event)
+{
+	struct pft_summary *summary;
+	struct place *place = place_at(feeding, event->track, event->ns);
+
+	if (place == NULL)
+		return;
+	summary = feeding->feed->report.summary;
+	if (event->kind == PFT_READ_BEGIN)
+		begin(feeding, place, event);
+	else if (event->kind == PFT_READ_END)
+		pft_summary_end(summary, place->stack, event->ns, is_unwound(event));
+	else if (event->kind == PFT_READ_LOST)
+		pft_summary_gap(summary, place->stack, event->lost);
+	else if (event->name != NULL && strcmp(event->name, "thread end") == 0)
+		end_thread(feeding, event->track, event->ns);
+}
+
+// ---- facts of the trace -----------------------------------------------------------------------------
+
+static void keep_number(struct pft_report *report, const char *key, uint64_t number)
+{
+	if (strcmp(key, "pftshim.produced") == 0)
+		report->totals.produced = number;
+	else if (strcmp(key, "pftshim.written") == 0)
+		report->totals.written = number;
+	else if (strcmp(key, "pftshim.filtered") == 0)
+		report->totals.filtered = number;
+	else if (strcmp(key, "pftshim.dropped") == 0)
+		report->totals.dropped = number;
+	else if (strcmp(key, "pftshim.probe_inside_ns") == 0)
+		report->probe.inside_ns = (uint32_t)number;
+	else if (strcmp(key, "pftshim.probe_outside_ns") == 0)
+		report->probe.outside_ns = (uint32_t)number;
+}
+
+static void keep_process(struct feeding *feeding, const struct pft_read_track *track)
+{
+	struct pft_report *report = &feeding->feed->report;
+	char *name = strdup(track->name != NULL ? track->name : "");
+
+	if (name == NULL) {
+		feeding->failed = true;
+		return;
+	}
+	free((char *)report->process);
+	report->process = name;
+	report->pid = track->pid;
+}
+
+static void hear(void *user, const struct pft_read_event *event)
+{
+	struct feeding *feeding = user;
+
+	switch (event->kind) {
+	case PFT_READ_TRACK:
+		if (event->track->kind == PFT_TRACK_PROCESS)
+			keep_process(feeding, event->track);
+		else
+			name_thread(feeding, event->track);
+		break;
+	case PFT_READ_ATTRIBUTE:
+		if (event->arg_count != 0 && event->args[0].kind != PFT_ARG_TEXT)
+			keep_number(&feeding->feed->report, event->name, event->args[0].number);
+		break;
+	case PFT_READ_COUNTER:
+		break;
+	default:
+		tell(feeding, event);
+	}
+}
+
+// ---- all of it --------------------------------------------------------------------------------------
+
+static void give_places_back(struct feeding *feeding)
+{
+	struct place *place;
+
+	while ((place = feeding->places) != NULL) {
+		feeding->places = place->next;
+		if (place->stack != NULL)
+			pft_summary_stack_give_back(feeding->feed->report.summary, place->stack);
+		free(place);
+	}
+}
+
+int pft_feed_read(struct pft_feed *feed, int fd)
+{
+	struct feeding feeding = {.feed = feed};
+	struct pft_read_result result;
+
+	*feed = (struct pft_feed){.wrong = NULL};
+	result = pft_read(fd, hear, &feeding);
+	give_places_back(&feeding);
+	feed->wrong = result.wrong;
+	feed->skipped = result.skipped;
+	return feeding.failed ? -ENOMEM : 0;
+}
+
+void pft_feed_release(struct pft_feed *feed)
+{
+	free((char *)feed->report.process);
+	feed->report.process = NULL;
+	if (feed->report.summary != NULL)
+		pft_summary_close(feed->report.summary);
+	feed->report.summary = NULL;
+}

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: MIT
+// Adding up calls: see summary.h. Flusher context, or any single thread. The rule: a call's time goes to its
+// function, its node and its caller at once, when it ends.
+#include "encoder/report/summary.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "encoder/array.h"
+
+#define NUMBERS_MIN 256u
+
+// Stands for the chains that the tree has no room for, and for functions beyond memory.
+#define BEYOND_NAME "(more)"
+
+struct frame {
+	uint32_t function;
+	struct pft_tree_node *node;
+	uint64_t begin_ns;
+	uint64_t inner_ns; // of the recorded calls that it made
+	uint64_t inner_calls, inner_all;
+	bool waits; // itself or one of its callers is of a waiting kind
+};
+
+struct pft_summary_stack {
+	struct pft_summary_thread *thread;
+	struct pft_summary_stack *next;
+	uint32_t depth; // open calls; those beyond the frames are not counted
+	struct frame frames[PFT_DEPTH_MAX];
+};
+
+// ---- open and close ---------------------------------------------------------------------------------
+
+struct pft_summary *pft_summary_open(uint64_t origin_ns)
+{
+	struct pft_arena memory = PFT_ARENA_EMPTY;
+	struct pft_summary *summary = pft_arena_alloc(&memory, sizeof *summary);
+
+	if (summary == NULL)
+		return NULL;
+	summary->memory = memory;
+	summary->origin_ns = origin_ns;
+	summary->strings.memory = &summary->memory;
+	summary->threads_end = &summary->threads;
+	// The first function, so that there always is one.
+	if (pft_summary_function(summary, BEYOND_NAME, "") == 1 &&
+		pft_tree_open(&summary->tree, &summary->memory, 1))
+		return summary;
+	pft_summary_close(summary);
+	return NULL;
+}
+
+void pft_summary_close(struct pft_summary *summary)
+{
+	struct pft_arena memory = summary->memory; // the summary lies in it
+
+	pft_arena_free(&memory);
+}
+
+// ---- functions --------------------------------------------------------------------------------------
+
+static uint32_t *number_at(const struct pft_summary *summary, uint32_t name, uint32_t category)
+{
+	uint32_t place = (name * 2654435761u) ^ (category * 2246822519u);
+
+	for (;; place++) {
+		uint32_t *number = &summary->numbers[place & (summary->numbers_room - 1)];
+		const struct pft_summary_function *function = &summary->functions[*number];
+
+		if (*number == 0 || (function->name == name && function->category == category))
+			return number;
+	}
+}
+
+static bool make_room_for_numbers(struct pft_summary *summary)
+{
+	uint32_t room = summary->numbers_room != 0 ? 2 * summary->numbers_room : NUMBERS_MIN;
+	uint32_t *fresh = pft_arena_alloc(&summary->memory, room * sizeof *fresh);
+
+	if (fresh == NULL)
+		return false;
+	summary->numbers = fresh;
+	summary->numbers_room = room;
+	for (uint32_t i = 1; i <= summary->functions_used; i++)
+		*number_at(summary, summary->functions[i].name, summary->functions[i].category) = i;
+	return true;
+}
+
+static bool make_room_for_function(struct pft_summary *summary)
+{
+	void *grown;
+
+	if (summary->functions_used + 1 >= summary->functions_room) {
+		grown = pft_array_grow(&summary->memory, summary->functions, &summary->functions_room,
+			summary->functions_used + 1, sizeof *summary->functions);
+		if (grown == NULL)
+			return false;
+		summary->functions = grown;
+	}
+	return 2 * (summary->functions_used + 1) < summary->numbers_room || make_room_for_numbers(summary);
+}
+
+uint32_t pft_summary_function(struct pft_summary *summary, const char *name, const char *category)
+{
+	uint32_t name_number = pft_strings_number(&summary->strings, name);
+	uint32_t category_number = pft_strings_number(&summary->strings, category);
+	uint32_t *number;
+
+	if (name_number == 0 || category_number == 0 || !make_room_for_function(summary)) {
+		summary->incomplete = true;
+		return 1;
+	}
+	number = number_at(summary, name_number, category_number);
+	if (*number == 0) {
+		*number = ++summary->functions_used;
+		summary->functions[*number] = (struct pft_summary_function){
+			.name = name_number, .category = category_number, .kind = pft_kind_of(name)};
+	}
+	return *number;
+}
+
+// ---- threads and stacks -----------------------------------------------------------------------------
+
+static void see(struct pft_summary *summary, struct pft_summary_thread *thread, uint64_t ns)
+{
+	if (summary->begin_ns == 0 || ns < summary->begin_ns)
+		summary->begin_ns = ns;
+	if (ns > summary->last_ns)
+		summary->last_ns = ns;
+	if (ns > thread->last_ns)
+		thread->last_ns = ns;
+}
+
+struct pft_summary_thread *pft_summary_thread(struct pft_summary *summary, uint32_t tid, uint64_t ns)
+{
+	struct pft_summary_thread *thread = pft_arena_alloc(&summary->memory, sizeof *thread);
+
+	if (thread == NULL) {
+		summary->incomplete = true;
+		return NULL;
+	}
+	thread->tid = tid;
+	thread->begin_ns = ns;
+	*summary->threads_end = thread;
+	summary->threads_end = &thread->next;
+	summary->threads_used++;
+	see(summary, thread, ns);
+	return thread;
+}
+
+void pft_summary_thread_name(struct pft_summary *summary, struct pft_summary_thread *thread, const char *name)
+{
+	thread->name = pft_strings_number(&summary->strings, name);
+}
+
+void pft_summary_thread_end(struct pft_summary *summary, struct pft_summary_thread *thread, uint64_t ns)
+{
+	see(summary, thread, ns);
+	thread->ended = true;
+}
+
+struct pft_summary_stack *pft_summary_stack(struct pft_summary *summary, struct pft_summary_thread *thread)
+{
+	struct pft_summary_stack *stack = summary->free_stacks;
+
+	if (stack != NULL)
+		summary->free_stacks = stack->next;
+	else
+		stack = pft_arena_alloc(&summary->memory, sizeof *stack);
+	if (stack == NULL) {
+		summary->incomplete = true;
+		return NULL;
+	}
+	stack->thread = thread;
+	stack->depth = 0;
+	return stack;
+}
+
+static uint32_t frames_used(const struct pft_summary_stack *stack)
+{
+	return stack->depth < PFT_DEPTH_MAX ? stack->depth : PFT_DEPTH_MAX;
+}
+
+void pft_summary_stack_give_back(struct pft_summary *summary, struct pft_summary_stack *stack)
+{
+	for (uint32_t i = 0; i < frames_used(stack); i++)
+		summary->functions[stack->frames[i].function].open++;
+	stack->next = summary->free_stacks;
+	summary->free_stacks = stack;
+}
+
+// Sets the thread's bit. Whether it was not set before.
+static bool first_call(struct pft_summary *summary, struct pft_summary_thread *thread, uint32_t function)
+{
+	uint8_t bit = (uint8_t)(1u << (function % 8));
+	void *grown;
+
+	if (function / 8 >= thread->called_room) {
+		grown = pft_array_grow(
+			&summary->memory, thread->called, &thread->called_room, function / 8, 1);
+		if (grown == NULL) {
+			summary->incomplete = true;
+			return false;
+		}
+		thread->called = grown;
+	}
+	if (thread->called[function / 8] & bit)
+		return false;
+	thread->called[function / 8] |= bit;
+	return true;
+}
+
+// ---- calls ------------------------------------------------------------------------------------------
+
+void pft_summary_begin(
+	struct pft_summary *summary, struct pft_summary_stack *stack, uint64_t ns, uint32_t function)
+{
+	struct frame *outer = stack->depth != 0 ? &stack->frames[frames_used(stack) - 1] : NULL;
+	struct pft_tree_node *parent = outer != NULL ? outer->node : summary->tree.root;
+	bool waits = pft_kind_is_waiting(summary->functions[function].kind);
+
+	see(summary, stack->thread, ns);
+	if (stack->depth++ >= PFT_DEPTH_MAX)
+		return;
+	if (first_call(summary, stack->thread, function))
+		summary->functions[function].threads++;
+	stack->frames[stack->depth - 1] = (struct frame){
+		.node = pft_tree_child(&summary->tree, parent, function),
+		.begin_ns = ns,
+		.function = function,
+		.waits = waits || (outer != NULL && outer->waits),
+	};
+}
+
+static void count_slow(struct pft_summary *summary, const struct pft_summary_call *call)
+{
+	uint32_t place = summary->slowest_used;
+
+	if (place == PFT_SUMMARY_SLOWEST && summary->slowest[place - 1].duration_ns >= call->duration_ns)
+		return;
+	if (place < PFT_SUMMARY_SLOWEST)
+		summary->slowest_used++;
+	else
+		place--;
+	for (; place != 0 && summary->slowest[place - 1].duration_ns < call->duration_ns; place--)
+		summary->slowest[place] = summary->slowest[place - 1];
+	summary->slowest[place] = *call;
+}
+
+// Times of a damaged trace may say that a call took less than those inside of it.
+static uint64_t self_of(const struct frame *frame, uint64_t duration_ns)
+{
+	return duration_ns > frame->inner_ns ? duration_ns - frame->inner_ns : 0;
+}
+
+static void count_in_function(struct pft_summary *summary, const struct frame *frame, uint64_t duration_ns)
+{
+	struct pft_summary_function *function = &summary->functions[frame->function];
+
+	if (function->calls == 0 || duration_ns < function->min_ns)
+		function->min_ns = duration_ns;
+	if (function->calls == 0 || duration_ns > function->max_ns) {
+		function->max_ns = duration_ns;
+		function->max_at_ns = frame->begin_ns;
+	}
+	function->calls++;
+	function->sum_ns += duration_ns;
+	function->self_ns += self_of(frame, duration_ns);
+	function->inner_calls += frame->inner_calls;
+	if (!frame->node->recursive) {
+		function->total_ns += duration_ns;
+		function->inner_all += frame->inner_all;
+	}
+	pft_histogram_add(&function->durations, &summary->memory, duration_ns);
+}
+
+static void count_in_node(struct pft_tree_node *node, const struct frame *frame, uint64_t duration_ns)
+{
+	node->calls++;
+	node->total_ns += duration_ns;
+	node->self_ns += self_of(frame, duration_ns);
+}
+
+// The outermost long call of a waiting kind is the one that counts for the thread.
+static void count_waiting(struct pft_summary *summary, struct pft_summary_stack *stack,
+	const struct frame *frame, uint64_t duration_ns)
+{
+	struct pft_summary_function *function = &summary->functions[frame->function];
+	struct pft_summary_thread *thread = stack->thread;
+	uint64_t origin_ns = summary->origin_ns;
+	uint64_t from_ns = frame->begin_ns > origin_ns ? frame->begin_ns - origin_ns : 0;
+
+	if (!pft_kind_is_waiting(function->kind) || duration_ns < PFT_SUMMARY_WAIT_NS)
+		return;
+	function->waits++;
+	function->wait_ns += duration_ns;
+	if (stack->depth != 0 && stack->frames[stack->depth - 1].waits)
+		return;
+	thread->waiting_ns += duration_ns;
+	pft_strip_add(&thread->strip, from_ns, from_ns + duration_ns);
+}
+
+static void count_in_caller(struct frame *caller, const struct frame *frame, uint64_t duration_ns)
+{
+	caller->inner_ns += duration_ns;
+	caller->inner_calls++;
+	caller->inner_all += frame->inner_all + 1;
+}
+
+void pft_summary_end(struct pft_summary *summary, struct pft_summary_stack *stack, uint64_t ns, bool unwound)
+{
+	const struct frame *frame;
+	struct frame *caller;
+	uint64_t duration_ns;
+
+	see(summary, stack->thread, ns);
+	if (stack->depth == 0 || --stack->depth >= PFT_DEPTH_MAX)
+		return;
+	frame = &stack->frames[stack->depth];
+	caller = stack->depth != 0 ? &stack->frames[stack->depth - 1] : NULL;
+	duration_ns = ns > frame->begin_ns ? ns - frame->begin_ns : 0;
+	count_in_function(summary, frame, duration_ns);
+	count_in_node(frame->node, frame, duration_ns);
+	count_waiting(summary, stack, frame, duration_ns);
+	count_slow(summary, &(struct pft_summary_call){.function = frame->function,
+				    .caller = caller != NULL ? caller->function : 0,
+				    .thread = stack->thread,
+				    .begin_ns = frame->begin_ns,
+				    .duration_ns = duration_ns});
+	if (caller != NULL)
+		count_in_caller(caller, frame, duration_ns);
+	summary->functions[frame->function].unwound += unwound;
+	stack->thread->calls++;
+	summary->calls++;
+}
+
+void pft_summary_gap(struct pft_summary *summary, struct pft_summary_stack *stack, uint64_t dropped)
+{
+	summary->dropped += dropped;
+	stack->depth = 0;
+}
+
+// ---- lives ------------------------------------------------------------------------------------------
+
+uint64_t pft_summary_run_ns(const struct pft_summary *summary)
+{
+	return summary->last_ns - summary->begin_ns;
+}
+
+uint64_t pft_summary_life_ns(const struct pft_summary *summary, const struct pft_summary_thread *thread)
+{
+	return (thread->ended ? thread->last_ns : summary->last_ns) - thread->begin_ns;
+}

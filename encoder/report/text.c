@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+// The report for people: tables of a terminal's width but for names, which come last. See report.h.
+#include "encoder/report/report.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "encoder/report/units.h"
+
+// ---- columns ----------------------------------------------------------------------------------------
+
+#define COLUMN 11
+
+// What was added since `start`, moved to the right end of a column.
+static void align_right(struct pft_text *line, size_t start)
+{
+	size_t length = line->used - start;
+	size_t pad = length < COLUMN ? COLUMN - length : 1;
+
+	if (line->used + pad >= line->size)
+		return;
+	memmove(line->start + start + pad, line->start + start, length);
+	memset(line->start + start, ' ', pad);
+	line->used += pad;
+	line->start[line->used] = '\0';
+}
+
+static void add_word(struct pft_text *line, const char *word)
+{
+	size_t start = line->used;
+
+	pft_text_add(line, word);
+	align_right(line, start);
+}
+
+static void add_duration(struct pft_text *line, uint64_t ns)
+{
+	size_t start = line->used;
+
+	pft_text_add_duration(line, ns);
+	align_right(line, start);
+}
+
+static void add_count(struct pft_text *line, uint64_t count)
+{
+	size_t start = line->used;
+
+	pft_text_add_count(line, count);
+	align_right(line, start);
+}
+
+static void add_number(struct pft_text *line, uint64_t number)
+{
+	size_t start = line->used;
+
+	pft_text_add_number(line, number);
+	align_right(line, start);
+}
+
+static void add_share(struct pft_text *line, uint64_t part, uint64_t whole)
+{
+	size_t start = line->used;
+
+	pft_text_add_share(line, whole != 0 ? (double)part / (double)whole : 0);
+	align_right(line, start);
+}
+
+static void write_words(struct pft_out *out, const char *const *words, size_t count, const char *last)
+{
+	struct pft_text line = pft_report_line(out);
+
+	pft_report_end_line(out, &line);
+	line = pft_report_line(out);
+	for (size_t i = 0; i < count; i++)
+		add_word(&line, words[i]);
+	pft_text_add(&line, "  ");
+	pft_text_add(&line, last);
+	pft_report_end_line(out, &line);
+}
+
+#define WRITE_WORDS(out, last, ...)                                                                          \
+	write_words(out, (const char *const[]){__VA_ARGS__},                                                 \
+		sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), last)
+
+// ---- head -------------------------------------------------------------------------------------------
+
+static void write_head(struct pft_out *out, const struct pft_report *report)
+{
+	const struct pft_summary *summary = report->summary;
+	struct pft_text line = pft_report_line(out);
+
+	pft_text_add(&line, report->process);
+	pft_text_add(&line, " (");
+	pft_text_add_number(&line, report->pid);
+	pft_text_add(&line, "): ");
+	pft_text_add_count(&line, summary->calls);
+	pft_text_add(&line, summary->calls == 1 ? " call in " : " calls in ");
+	pft_text_add_count(&line, summary->threads_used);
+	pft_text_add(&line, summary->threads_used == 1 ? " thread, " : " threads, ");
+	pft_text_add_duration(&line, pft_summary_run_ns(summary));
+	pft_report_end_line(out, &line);
+
+	line = pft_report_line(out);
+	pft_text_add_count(&line, report->totals.produced);
+	pft_text_add(&line, " events = ");
+	pft_text_add_count(&line, report->totals.written);
+	pft_text_add(&line, " written + ");
+	pft_text_add_count(&line, report->totals.filtered);
+	pft_text_add(&line, " filtered + ");
+	pft_text_add_count(&line, report->totals.dropped);
+	pft_text_add(&line, " dropped");
+	pft_report_end_line(out, &line);
+}
+
+static void write_memory(struct pft_out *out, const struct pft_report *report)
+{
+	struct pft_text line = pft_report_line(out);
+
+	if (report->usage.peak_rss_bytes == 0)
+		return;
+	pft_text_add_count(&line, report->usage.peak_rss_bytes >> 10);
+	pft_text_add(&line, " KiB of memory at most, ");
+	pft_text_add_count(&line, report->usage.minor_faults);
+	pft_text_add(&line, " page faults, ");
+	pft_text_add_count(&line, report->usage.major_faults);
+	pft_text_add(&line, " of them from a disk");
+	pft_report_end_line(out, &line);
+}
+
+// ---- tables -----------------------------------------------------------------------------------------
+
+static void write_function(struct pft_out *out, const struct pft_report *report, uint32_t number)
+{
+	const struct pft_summary_function *function = &report->summary->functions[number];
+	struct pft_text line = pft_report_line(out);
+
+	add_duration(&line, pft_report_self_ns(report, function));
+	add_duration(&line, function->self_ns);
+	add_duration(&line, function->total_ns);
+	add_count(&line, function->calls);
+	add_duration(&line, pft_report_quantile_ns(function, 0.5));
+	add_duration(&line, pft_report_quantile_ns(function, 0.99));
+	add_duration(&line, function->max_ns);
+	pft_text_add(&line, pft_report_is_mostly_probe(report, function) ? " *" : "  ");
+	pft_text_add(&line, pft_report_name(report, number));
+	pft_report_end_line(out, &line);
+}
+
+static void write_functions(struct pft_out *out, const struct pft_report *report, uint32_t rows)
+{
+	bool probe = false;
+
+	WRITE_WORDS(out, "function", "own time", "as seen", "total", "calls", "median", "p99", "longest");
+	for (uint32_t i = 0; i < report->functions && i < rows; i++) {
+		probe |= pft_report_is_mostly_probe(report, &report->summary->functions[report->order[i]]);
+		write_function(out, report, report->order[i]);
+	}
+	if (probe) {
+		struct pft_text line = pft_report_line(out);
+
+		pft_text_add(
+			&line, "own time: without inner calls, and without what recording costs, about ");
+		pft_text_add_number(&line, report->probe.inside_ns + report->probe.outside_ns);
+		pft_text_add(&line, " ns a call; *: most of what was seen is recording");
+		pft_report_end_line(out, &line);
+	}
+}
+
+static void write_threads(struct pft_out *out, const struct pft_report *report, uint32_t rows)
+{
+	const struct pft_summary *summary = report->summary;
+
+	WRITE_WORDS(out, "thread", "lived", "waited", "busy", "calls");
+	for (const struct pft_summary_thread *thread = summary->threads; thread != NULL && rows-- != 0;
+		thread = thread->next) {
+		uint64_t life_ns = pft_summary_life_ns(summary, thread);
+		uint64_t busy_ns = life_ns > thread->waiting_ns ? life_ns - thread->waiting_ns : 0;
+		struct pft_text line = pft_report_line(out);
+
+		add_duration(&line, life_ns);
+		add_duration(&line, thread->waiting_ns);
+		add_share(&line, busy_ns, life_ns);
+		add_count(&line, thread->calls);
+		pft_text_add(&line, "  ");
+		pft_text_add_number(&line, thread->tid);
+		pft_text_add(&line, " ");
+		pft_text_add(
+			&line, thread->name != 0 ? pft_strings_text(&summary->strings, thread->name) : "");
+		pft_report_end_line(out, &line);
+	}
+}
+
+static void write_slowest(struct pft_out *out, const struct pft_report *report, uint32_t rows)
+{
+	const struct pft_summary *summary = report->summary;
+
+	WRITE_WORDS(out, "slowest calls", "took", "began at", "thread");
+	for (uint32_t i = 0; i < summary->slowest_used && i < rows; i++) {
+		const struct pft_summary_call *call = &summary->slowest[i];
+		struct pft_text line = pft_report_line(out);
+
+		add_duration(&line, call->duration_ns);
+		add_duration(&line, call->begin_ns - summary->begin_ns);
+		add_number(&line, call->thread->tid);
+		pft_text_add(&line, "  ");
+		pft_text_add(&line, pft_report_name(report, call->function));
+		pft_report_end_line(out, &line);
+	}
+}
+
+// ---- bottlenecks ------------------------------------------------------------------------------------
+
+static void write_bottleneck(struct pft_out *out, const struct pft_bottleneck *bottleneck)
+{
+	const struct pft_bottleneck_words *words = pft_bottleneck_words(bottleneck->type);
+	struct pft_text line = pft_report_line(out);
+
+	pft_text_add(&line, pft_severity_name(bottleneck->severity));
+	pft_text_add(&line, ": ");
+	pft_text_add(&line, words->title);
+	pft_text_add(&line, ": ");
+	pft_text_add(&line, bottleneck->place);
+	pft_report_end_line(out, &line);
+	line = pft_report_line(out);
+	pft_text_add(&line, "    ");
+	pft_text_add(&line, bottleneck->evidence);
+	pft_report_end_line(out, &line);
+	line = pft_report_line(out);
+	pft_text_add(&line, "    ");
+	pft_text_add(&line, words->suggestion);
+	pft_report_end_line(out, &line);
+}
+
+static void write_bottlenecks(struct pft_out *out, const struct pft_report *report, uint32_t rows)
+{
+	const struct pft_bottlenecks *bottlenecks = report->bottlenecks;
+	struct pft_text line = pft_report_line(out);
+
+	pft_report_end_line(out, &line);
+	line = pft_report_line(out);
+	pft_text_add(&line, bottlenecks->count != 0 ? "bottlenecks" : "no bottlenecks were found");
+	pft_report_end_line(out, &line);
+	for (uint32_t i = 0; i < bottlenecks->count && i < rows; i++)
+		write_bottleneck(out, &bottlenecks->found[i]);
+}
+
+void pft_report_text(struct pft_out *out, const struct pft_report *report, uint32_t rows)
+{
+	write_head(out, report);
+	write_memory(out, report);
+	write_functions(out, report, rows);
+	write_threads(out, report, rows);
+	write_slowest(out, report, rows);
+	write_bottlenecks(out, report, rows);
+}

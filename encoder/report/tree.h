@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// The calling-context tree: one node for each different chain of callers. Called by summary.c. Flusher
+// context, or any single thread. The rule: memory follows the number of different chains, up to a bound; what
+// lies beyond it is counted in one node.
+#ifndef PFT_TREE_H
+#define PFT_TREE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "encoder/base/arena.h"
+
+#define PFT_TREE_NODES_MAX (1u << 17)
+
+struct pft_tree_node {
+	uint32_t function;
+	struct pft_tree_node *parent; // NULL at the root
+	struct pft_tree_node *children, *next; // the newest first
+	uint64_t calls, total_ns, self_ns;
+	bool recursive; // the function is among the callers as well
+	struct pft_tree_node *same; // the next node of this function: pft_tree_link
+};
+
+struct pft_tree {
+	struct pft_arena *memory;
+	struct pft_tree_node *root; // of no function
+	struct pft_tree_node *beyond; // below the root, of the function `beyond_function`
+	struct pft_tree_node **buckets; // by parent and function; a power of two of them
+	uint32_t buckets_room, nodes;
+	uint32_t beyond_function; // stands for what has no node of its own; named by the caller
+};
+
+// An empty tree. False when out of memory.
+bool pft_tree_open(struct pft_tree *tree, struct pft_arena *memory, uint32_t beyond_function);
+
+// The node of `function` called from `parent`, made when there is none. Never NULL.
+struct pft_tree_node *pft_tree_child(struct pft_tree *tree, struct pft_tree_node *parent, uint32_t function);
+
+// Chains the nodes of each function: `first` has room for every function's number, zeroed.
+void pft_tree_link(struct pft_tree *tree, struct pft_tree_node **first);
+
+#endif

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""`pft report` of programs that are held up in one way, and of such that just are not."""
+import json
+import os
+import subprocess
+
+import chrome
+from harness import BUILD, same, test
+
+
+def report(paths, *options):
+    return subprocess.run([os.path.join(BUILD, "pft-report"), *options, *paths], capture_output=True, timeout=60)
+
+
+def reported(how, **settings):
+    done = same(["bottlenecks", how], mode="dev", **settings)
+    paths = done.paths()
+    said = report(paths, "--format=json")
+    assert said.returncode == 0 and not said.stderr, said.stderr
+    return json.loads(said.stdout), paths, done.trace()
+
+
+def types(found):
+    return {(b["type"], b["place"].split("::")[-1]) for b in found["bottlenecks"]}
+
+
+def assert_found(how, *bottleneck):
+    found = types(reported(how)[0])
+    assert bottleneck in found, found
+
+
+def assert_not_found(how, kind):
+    found = types(reported(how)[0])
+    assert kind not in {t for t, _ in found}, found
+
+
+@test
+def a_report_finds_a_lock_that_is_waited_for():
+    assert_found("lock", "lock_contention", "pthread_mutex_lock")
+
+
+@test
+def a_report_finds_no_fault_with_a_lock_that_is_free():
+    assert_not_found("work", "lock_contention")
+
+
+@test
+def a_report_finds_reads_that_wait():
+    assert_found("read", "blocking_io", "read")
+    assert_not_found("ready", "blocking_io")
+
+
+@test
+def a_report_finds_a_long_sleep():
+    assert_found("sleep", "sleep", "usleep")
+    assert_not_found("work", "sleep")
+
+
+@test
+def a_report_finds_a_phase_in_which_one_thread_works():
+    assert_found("serial", "serial_phase", "all threads")
+
+
+@test
+def a_report_adds_up_what_the_trace_holds():
+    found, paths, trace = reported("read")
+    assert found["calls"] == len([s for s in trace.slices if s.end is not None])
+    assert sum(f["not_returned"] for f in found["functions"]) == len(trace.open())
+    for function in found["functions"]:
+        calls = [s for s in trace.slices if s.name == function["name"]]
+        durations = sorted(s.end - s.begin for s in calls if s.end is not None)
+        assert function["calls"] == len(durations), (function, durations)
+        if durations:
+            assert (function["min_ns"], function["max_ns"]) == (durations[0], durations[-1]), function
+            middle = durations[(len(durations) - 1) // 2]
+            assert abs(function["p50_ns"] - middle) <= 0.03 * middle + 1, (function, middle)
+    assert sum(node["self_ns"] for node in found["tree"]) == sum(f["self_ns"] for f in found["functions"])
+    assert found["produced"] == found["written"] + found["filtered"] + found["dropped"]
+    assert found["probe_inside_ns"] > 0
+    assert len(found["threads"]) == len(trace.threads()) == 2
+
+
+@test
+def a_report_has_other_formats():
+    paths = reported("read")[1]
+    text = report(paths, "-n", "1").stdout.decode()
+    assert "bottlenecks (" in text and "\nbottlenecks\n" in text, text
+    picture = chrome.Chrome(chrome.load(report(paths, "--format=chrome").stdout))
+    assert not picture.errors and picture.slices, picture.errors
+    folded = report(paths, "--format=folded").stdout.decode().splitlines()
+    assert folded and all(line.rsplit(" ", 1)[1].isdigit() for line in folded), folded
+
+
+@test
+def a_report_is_sorted_as_asked():
+    paths = reported("read")[1]
+    for order, key in (("total", "total_corrected_ns"), ("calls", "calls"), ("longest", "max_ns")):
+        found = json.loads(report(paths, "--format=json", "--sort", order).stdout)["functions"]
+        assert found == sorted(found, key=lambda f: -f[key]), order
+
+
+@test
+def a_report_refuses_what_is_no_trace():
+    for path in ("/bin/true", "/dev/null", "/tmp", "/nowhere"):
+        said = report([path])
+        assert said.returncode in (0, 2) and said.stderr.count(b"\n") == 1 and path.encode() in said.stderr, said
+    for wrong in (["--format=xml"], ["--sort=name"], ["-n", "0"], ["--nothing"], []):
+        said = report([], *wrong)
+        assert said.returncode == 2 and said.stderr.count(b"\n") == 1, (wrong, said)
