@@ -97,3 +97,22 @@ char *strrchr(const char *text, int byte)
 	} while (*text++);
 	return (char *)found;
 }
+
+void *memrchr(const void *memory, int byte, size_t size)
+{
+	const unsigned char *at = (const unsigned char *)memory + size;
+
+	while (at != memory)
+		if (*--at == (unsigned char)byte)
+			return (void *)at;
+	return NULL;
+}
+
+char *strstr(const char *text, const char *part)
+{
+	size_t size = strlen(part);
+
+	while (*text && strncmp(text, part, size) != 0)
+		text++;
+	return strncmp(text, part, size) == 0 ? (char *)text : NULL;
+}

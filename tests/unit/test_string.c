@@ -15,6 +15,8 @@ static int (*volatile compare_within)(const char *, const char *, size_t) = strn
 static char *(*volatile find)(const char *, int) = strchr;
 static char *(*volatile find_or_end)(const char *, int) = strchrnul;
 static char *(*volatile find_last)(const char *, int) = strrchr;
+static void *(*volatile find_last_within)(const void *, int, size_t) = memrchr;
+static char *(*volatile find_part)(const char *, const char *) = strstr;
 
 Test(string, is_the_librarys_own)
 {
@@ -101,4 +103,25 @@ Test(string, finds_the_first_the_last_and_the_end)
 	cr_assert_eq(find_last(text, '/'), text + 3);
 	cr_assert_null(find_last(text, 'x'));
 	cr_assert_eq(find_last(text, '\0'), text + 5);
+}
+
+Test(string, finds_the_last_within_a_bound)
+{
+	static const char text[] = "a/b/c";
+
+	cr_assert_eq(find_last_within(text, '/', 5), text + 3);
+	cr_assert_eq(find_last_within(text, '/', 3), text + 1);
+	cr_assert_null(find_last_within(text, '/', 1));
+	cr_assert_null(find_last_within(text, 'a', 0));
+}
+
+Test(string, finds_a_part)
+{
+	static const char text[] = "aab aabc";
+
+	cr_assert_eq(find_part(text, "aabc"), text + 4);
+	cr_assert_eq(find_part(text, ""), text);
+	cr_assert_null(find_part(text, "abcd"));
+	cr_assert_null(find_part("", "a"));
+	cr_assert_eq(find_part(text, "c"), text + 7);
 }
