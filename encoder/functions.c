@@ -114,7 +114,7 @@ static bool is_build_id(const struct file *file, const Elf64_Shdr *section, cons
 
 static bool has_build_id(const struct file *file, const uint8_t *id, size_t bytes)
 {
-	for (size_t i = 0; i < file->section_count; i++)
+	for (size_t i = 0; i < file->section_count && bytes != 0; i++)
 		if (is_build_id(file, &file->sections[i], id, bytes))
 			return true;
 	return bytes == 0;
