@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Threads, locks, allocation, strings, a child and a handler: what the sanitizers interpose. The tests build
 // it anew with each of them. With the name of a mistake it makes that as well.
 #include <pthread.h>

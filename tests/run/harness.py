@@ -152,7 +152,7 @@ class Prompted:
         return Outcome(b"", b"", None, self._directory)
 
     def end(self, may_say=False):
-        stdout, stderr = self._process.communicate(timeout=TIMEOUT_S)
+        stdout, stderr = self._process.communicate(timeout=bounded.TIMEOUT_S)
         assert self._process.returncode == 0, name(self._process.returncode)
         assert may_say or not stderr, stderr
         return Outcome(stdout.encode(), stderr.encode(), 0, self._directory)
