@@ -76,7 +76,8 @@ static uint64_t *leave(struct pft_calls *calls, uint64_t ns, uint32_t stack,
 		return &calls->totals->filtered;
 	if (top < calls->closed) {
 		calls->closed = calls->written = top;
-		return &calls->totals->dropped;
+		return calls->open[top].flags & PFT_OPEN_CUT ? &calls->totals->filtered
+							     : &calls->totals->dropped;
 	}
 	if (top >= calls->written) {
 		if (!long_enough(calls, &calls->open[top], ns)) {
@@ -132,11 +133,26 @@ void pft_calls_settle(struct pft_calls *calls, uint64_t ns)
 	calls->written = entries(calls);
 }
 
+// Of the open calls only their number is known from here on, and that their ends belong to `flags`.
+static void forget(struct pft_calls *calls, uint32_t depth, uint16_t flags)
+{
+	calls->depth = depth;
+	calls->closed = calls->written = entries(calls);
+	for (uint32_t i = 0; i < calls->closed; i++)
+		calls->open[i] = (struct pft_open){.id = PFT_HOOK_NONE, .flags = flags};
+}
+
 void pft_calls_gap(struct pft_calls *calls, uint64_t ns, uint64_t dropped, uint32_t depth)
 {
 	pft_calls_settle(calls, ns);
 	pft_trace_gap(calls->track, ns, dropped);
-	calls->depth = depth;
-	calls->closed = calls->written = entries(calls);
-	memset(calls->open, 0, calls->closed * sizeof calls->open[0]);
+	forget(calls, depth, 0);
+}
+
+void pft_calls_pause(struct pft_calls *calls, uint64_t ns, uint32_t depth)
+{
+	pft_calls_settle(calls, ns);
+	for (uint32_t i = calls->closed; i < calls->written; i++)
+		pft_trace_end(calls->track, ns, 0);
+	forget(calls, depth, PFT_OPEN_CUT);
 }

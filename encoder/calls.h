@@ -27,7 +27,7 @@ struct pft_calls {
 	uint32_t depth; // open calls
 	uint32_t written; // of them are written or closed
 	uint32_t closed; // of them are closed
-	struct pft_open open[PFT_DEPTH_MAX]; // id PFT_HOOK_NONE: closed
+	struct pft_open open[PFT_DEPTH_MAX]; // id PFT_HOOK_NONE: closed, by a gap or with the window
 };
 
 // `depth` calls are open from before, as a commit record lists them (commit.h); the track is new.
@@ -55,5 +55,9 @@ void pft_calls_settle(struct pft_calls *calls, uint64_t ns);
 
 // Events were lost: no slice is open after it, and `depth` ends will come that close none.
 void pft_calls_gap(struct pft_calls *calls, uint64_t ns, uint64_t dropped, uint32_t depth);
+
+// The window was closed at `ns`: what is open there has its slice ended, and `depth` ends may still come that
+// close none and count as filtered.
+void pft_calls_pause(struct pft_calls *calls, uint64_t ns, uint32_t depth);
 
 #endif

@@ -29,6 +29,7 @@
 
 // The flusher answers at once; a file system may hold it up.
 #define PATIENCE_S 10
+#define GRACE 3 // naps of a tenth of a second
 
 static void __attribute__((noreturn, format(printf, 2, 3))) fail(int status, const char *format, ...)
 {
@@ -132,6 +133,12 @@ static uint32_t ask(struct pft_session *session, enum pft_command command)
 	return request;
 }
 
+static bool runs(const struct pft_session *session)
+{
+	return __atomic_load_n(&session->flusher_runs, __ATOMIC_ACQUIRE);
+}
+
+// The first event may just have started the flusher.
 static bool await(struct pft_session *session, uint32_t request)
 {
 	const struct timespec nap = {0, 100000000};
@@ -142,7 +149,7 @@ static bool await(struct pft_session *session, uint32_t request)
 		answered = __atomic_load_n(&control->answered, __ATOMIC_ACQUIRE);
 		if (answered == request)
 			return true;
-		if (!is_alive(session) || !__atomic_load_n(&session->flusher_runs, __ATOMIC_ACQUIRE))
+		if (!is_alive(session) || (nap_count >= GRACE && !runs(session)))
 			return false;
 		syscall(SYS_futex, &control->answered, FUTEX_WAIT, answered, &nap, NULL, 0);
 	}
@@ -160,6 +167,7 @@ static void say_status(const struct pft_session *session)
 	printf("process   %.*s (%" PRIu32 ")\n", (int)sizeof(session->process), session->process,
 		session->pid);
 	printf("mode      %s\n", session->mode < 3 ? modes[session->mode] : "?");
+	printf("window    %s\n", pft_window_is_closed(pft_session_window(session)) ? "closed" : "open");
 	printf("overflow  %s\n", session->overflow < 3 ? policies[session->overflow] : "?");
 	printf("events    %" PRIu64 " = %" PRIu64 " written + %" PRIu64 " filtered + %" PRIu64 " dropped\n",
 		control->produced, control->written, control->filtered, control->dropped);
@@ -170,6 +178,8 @@ static void say_status(const struct pft_session *session)
 static const char *const commands[PFT_COMMAND_COUNT] = {
 	[PFT_COMMAND_STATUS] = "status",
 	[PFT_COMMAND_FLUSH] = "flush",
+	[PFT_COMMAND_START] = "start",
+	[PFT_COMMAND_STOP] = "stop",
 };
 
 static enum pft_command command_of(const char *word)
@@ -183,11 +193,23 @@ static enum pft_command command_of(const char *word)
 	return command;
 }
 
+// Whether the flusher has carried it out. It may not run yet: then it does with the next event.
+static bool carry_out(struct pft_session *session, const char *process, enum pft_command command)
+{
+	if (await(session, ask(session, command)))
+		return true;
+	if (!is_alive(session))
+		fail(FAILED, "%s: the process has ended", process);
+	if (runs(session))
+		fail(FAILED, "%s: no answer in %d s; is the process stopped?", process, PATIENCE_S);
+	printf("%s: nothing is recorded now; done with the next event\n", process);
+	return false;
+}
+
 int main(int count, char **arguments)
 {
 	struct pft_session *session;
 	enum pft_command command;
-	uint32_t request;
 	int fd;
 
 	if (count != 3)
@@ -198,17 +220,7 @@ int main(int count, char **arguments)
 		fail(FAILED, "%s: the process has ended", arguments[1]);
 	if (flock(fd, LOCK_EX) < 0)
 		fail(FAILED, "%s: %s", arguments[1], strerror(errno));
-	request = ask(session, command);
-	if (!await(session, request)) {
-		if (!is_alive(session))
-			fail(FAILED, "%s: the process has ended", arguments[1]);
-		if (session->flusher_runs)
-			fail(FAILED, "%s: no answer in %d s; is the process stopped?", arguments[1],
-				PATIENCE_S);
-		printf("%s: nothing is recorded now; done with the next event\n", arguments[1]);
-		return 0;
-	}
-	if (session->control.result < 0)
+	if (carry_out(session, arguments[1], command) && session->control.result < 0)
 		fail(FAILED, "%s: %s: %s", arguments[1], arguments[2], strerror(-session->control.result));
 	if (command == PFT_COMMAND_STATUS)
 		say_status(session);

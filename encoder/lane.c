@@ -63,6 +63,11 @@ static bool name_changed(struct pft_lane *lane, char *name)
 	return true;
 }
 
+static bool is_closed(const struct pft_lane *lane)
+{
+	return pft_window_is_closed(pft_session_window(lane->shared->session));
+}
+
 // The first thread's is the first event of the process.
 static void say_begin(const struct pft_lane *lane, uint64_t ns)
 {
@@ -72,20 +77,29 @@ static void say_begin(const struct pft_lane *lane, uint64_t ns)
 		pft_trace_instant(lane->track, ns, "thread begin", "thread");
 }
 
-// The thread of the entry is the lane's from now on, with a track of its own.
-static void adopt(struct pft_lane *lane)
+// Nothing is told of a thread that lives while the window is closed, until it opens or records are found.
+static void announce(struct pft_lane *lane)
 {
 	const struct pft_session_thread *entry = entry_of(lane);
 	char name[PFT_THREAD_NAME];
 
+	lane->announced = true;
+	lane->track = pft_trace_thread(lane->shared->trace, entry->tid, name_changed(lane, name) ? name : "");
+	lane->calls.track = lane->fibers.track = lane->track;
+}
+
+// The thread of the entry is the lane's from now on.
+static void adopt(struct pft_lane *lane)
+{
+	const struct pft_session_thread *entry = entry_of(lane);
+
 	lane->serial = entry->serial;
 	lane->live = true;
 	lane->name_turn = NO_NAME;
-	lane->track = pft_trace_thread(lane->shared->trace, entry->tid, name_changed(lane, name) ? name : "");
-	lane->calls.track = lane->track;
+	lane->announced = false;
+	lane->track = lane->calls.track = lane->fibers.track = NULL;
 	lane->calls.filters = &lane->shared->filters;
 	lane->calls.totals = &lane->tally.events;
-	lane->fibers.track = lane->track;
 }
 
 static void begin(struct pft_lane *lane)
@@ -99,6 +113,9 @@ static void begin(struct pft_lane *lane)
 	lane->slots = lane->other_slots = lane->lost_slots = lane->told = lane->untold = 0;
 	lane->last_ns = 0;
 	lane->calls.depth = lane->calls.written = lane->calls.closed = 0;
+	if (is_closed(lane))
+		return;
+	announce(lane);
 	if (lane->track != NULL)
 		say_begin(lane, time_of(lane, entry->begin_ticks));
 }
@@ -110,6 +127,7 @@ void pft_lane_resume(struct pft_lane *lane, const struct pft_commit_thread *kept
 		return;
 	}
 	adopt(lane);
+	announce(lane);
 	lane->tally.events = (struct pft_totals){
 		.written = kept->written, .filtered = kept->filtered, .dropped = kept->dropped};
 	lane->tally.safe = kept->written;
@@ -129,6 +147,8 @@ void pft_lane_follow(struct pft_lane *lane)
 
 	if (entry_of(lane)->serial != lane->serial)
 		begin(lane);
+	else if (lane->live && !lane->announced && !is_closed(lane))
+		announce(lane);
 	else if (lane->live && lane->track != NULL && name_changed(lane, name))
 		pft_trace_name(lane->track, name);
 }
@@ -185,6 +205,35 @@ static void apply_gap(struct pft_lane *lane, uint64_t ns, const struct pft_recor
 		pft_calls_gap(&lane->calls, ns, recorded->dropped, recorded->depth);
 }
 
+static uint64_t close_time(struct pft_lane *lane)
+{
+	return time_of(lane, __atomic_load_n(&lane->shared->session->closed_ticks, __ATOMIC_RELAXED));
+}
+
+// Calls whose slices end with the window have an instant that says so.
+static void pause_at(struct pft_lane *lane, uint64_t ns, uint32_t depth)
+{
+	bool cut;
+
+	if (lane->track == NULL)
+		return;
+	tell_losses(lane, ns);
+	cut = pft_trace_depth(lane->track) != 0;
+	pft_calls_pause(&lane->calls, ns, depth);
+	if (cut)
+		pft_trace_instant(lane->track, ns, "recording stopped", "pftshim");
+}
+
+// The window was closed at the latest when the thread says so.
+static void apply_pause(struct pft_lane *lane, const struct pft_recorded *recorded)
+{
+	uint64_t closed_ticks = __atomic_load_n(&lane->shared->session->closed_ticks, __ATOMIC_RELAXED);
+
+	if (closed_ticks > recorded->ticks)
+		closed_ticks = recorded->ticks;
+	pause_at(lane, time_of(lane, closed_ticks), recorded->depth);
+}
+
 static void apply_own(struct pft_lane *lane, uint64_t ns, const struct pft_recorded *recorded)
 {
 	if (recorded->kind == PFT_BEGIN)
@@ -227,7 +276,7 @@ static void apply(struct pft_lane *lane, uint64_t ns, const struct pft_recorded 
 
 static bool is_event(const struct pft_recorded *recorded)
 {
-	return recorded->kind != PFT_GAP && recorded->kind != PFT_HOLE;
+	return recorded->kind != PFT_GAP && recorded->kind != PFT_PAUSE && recorded->kind != PFT_HOLE;
 }
 
 static void take(struct pft_lane *lane, const struct pft_recorded *recorded)
@@ -235,7 +284,9 @@ static void take(struct pft_lane *lane, const struct pft_recorded *recorded)
 	lane->tail += recorded->bytes;
 	lane->slots += recorded->bytes / SLOT;
 	lane->other_slots += recorded->bytes / SLOT - is_event(recorded);
-	if (recorded->kind != PFT_HOLE)
+	if (recorded->kind == PFT_PAUSE)
+		apply_pause(lane, recorded);
+	else if (recorded->kind != PFT_HOLE)
 		apply(lane, time_of(lane, recorded->ticks), recorded);
 }
 
@@ -245,6 +296,8 @@ static void run(struct pft_lane *lane, uint64_t ticks)
 	struct pft_recorded recorded;
 
 	touch(lane);
+	if (!lane->announced)
+		announce(lane);
 	while (lane->tail != lane->head) {
 		if (!pft_record_read(lane->shared->session, lane->index, lane->tail, lane->head, &recorded)) {
 			lose(lane, 1);
@@ -289,6 +342,14 @@ void pft_lane_ripen(struct pft_lane *lane, uint64_t now_ns)
 		touch(lane);
 }
 
+void pft_lane_pause(struct pft_lane *lane)
+{
+	if (!lane->live)
+		return;
+	pause_at(lane, close_time(lane), lane->calls.depth);
+	touch(lane);
+}
+
 // ---- the end ----------------------------------------------------------------------------------------
 
 struct pft_totals pft_lane_totals(const struct pft_lane *lane)
@@ -320,7 +381,8 @@ static void end_track(struct pft_lane *lane)
 	// pthread_exit and cancellation leave calls open; their frames are gone with the thread.
 	pft_calls_abandon(&lane->calls, ns, 0);
 	pft_fibers_retire(&lane->fibers, &lane->shared->strands.fibers);
-	pft_trace_instant(lane->track, ns, "thread end", "thread");
+	if (!is_closed(lane))
+		pft_trace_instant(lane->track, ns, "thread end", "thread");
 	pft_trace_retire(lane->track);
 	lane->track = NULL;
 }
@@ -330,6 +392,8 @@ void pft_lane_end(struct pft_lane *lane)
 	if (!lane->live)
 		return;
 	drop_rest(lane);
+	if (is_closed(lane))
+		pft_lane_pause(lane);
 	if (lane->track != NULL)
 		end_track(lane);
 	count_produced(lane);
@@ -340,6 +404,8 @@ void pft_lane_end(struct pft_lane *lane)
 void pft_lane_close(struct pft_lane *lane)
 {
 	drop_rest(lane);
+	if (is_closed(lane))
+		pft_lane_pause(lane);
 	tell_losses(lane, lane->last_ns);
 	touch(lane);
 }

@@ -30,6 +30,7 @@ struct pft_lane {
 	uint32_t index;
 	uint64_t serial; // of the thread; 0: none yet
 	bool live; // it has begun and has not ended
+	bool announced; // the trace knows of it
 
 	uint32_t tail; // ring position up to which it is drained
 	uint32_t head; // and up to which it may be
@@ -74,6 +75,9 @@ bool pft_lane_is_drained(const struct pft_lane *lane);
 
 // Writes begins that a filter held back and that are old enough at `now_ns`.
 void pft_lane_ripen(struct pft_lane *lane, uint64_t now_ns);
+
+// The window was closed: slices that are open end where it was, and the calls' ends count as filtered.
+void pft_lane_pause(struct pft_lane *lane);
 
 // The thread has ended and is drained. Its tally is whole after this.
 void pft_lane_end(struct pft_lane *lane);

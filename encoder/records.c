@@ -55,10 +55,16 @@ static bool is_sane(struct pft_session *session, const struct pft_recorded *reco
 	case PFT_UNWOUND:
 		return true;
 	case PFT_GAP:
+	case PFT_PAUSE:
 		return !recorded->foreign;
 	default:
 		return false;
 	}
+}
+
+static bool tells_depth(const struct pft_recorded *recorded)
+{
+	return recorded->kind == PFT_GAP || recorded->kind == PFT_PAUSE;
 }
 
 static bool has_detail(const struct pft_record *record)
@@ -78,7 +84,7 @@ static void read_payload(
 	struct pft_session *session, const struct pft_record *payload, struct pft_recorded *recorded)
 {
 	recorded->bytes += SLOT;
-	if (recorded->kind == PFT_GAP) {
+	if (tells_depth(recorded)) {
 		recorded->dropped = payload->ticks;
 		recorded->depth = payload->what;
 	} else {
@@ -125,7 +131,7 @@ bool pft_record_read(struct pft_session *session, uint32_t index, uint32_t posit
 		.bytes = SLOT};
 	if (!is_sane(session, recorded))
 		return false;
-	if (!has_detail(&record) && recorded->kind != PFT_GAP)
+	if (!has_detail(&record) && !tells_depth(recorded))
 		return true;
 	if (position + SLOT == head || !slot_copy(session, index, position + SLOT, &payload))
 		return false;

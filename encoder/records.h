@@ -12,14 +12,14 @@
 
 struct pft_recorded {
 	uint64_t ticks;
-	uint32_t kind; // PFT_BEGIN, PFT_END, PFT_UNWOUND, PFT_GAP, PFT_HOLE
+	uint32_t kind; // PFT_BEGIN, PFT_END, PFT_UNWOUND, PFT_GAP, PFT_PAUSE, PFT_HOLE
 	uint32_t id;
 	bool foreign;
 	uint64_t slot; // of a foreign event
 	uint32_t turn; // likewise
 	uint32_t stack; // where the call came from; 0: not known
 	uint64_t dropped; // of a gap
-	uint32_t depth; // of a gap
+	uint32_t depth; // of a gap or a pause
 	uint32_t bytes; // that it takes in the ring
 };
 

@@ -229,6 +229,20 @@ bool pft_replay_is_drained(const struct pft_replay *replay, uint32_t index)
 	return pft_lane_is_drained(&replay->lanes[index]);
 }
 
+static void pause_strands(struct pft_replay *replay)
+{
+	uint64_t ticks = __atomic_load_n(&replay->shared.session->closed_ticks, __ATOMIC_RELAXED);
+
+	pft_strands_pause(&replay->shared.strands, pft_timeline_ns(&replay->shared.line, ticks));
+}
+
+void pft_replay_pause(struct pft_replay *replay)
+{
+	for (uint32_t i = 0; i < replay->lanes_used; i++)
+		pft_lane_pause(&replay->lanes[i]);
+	pause_strands(replay);
+}
+
 void pft_replay_end(struct pft_replay *replay, uint32_t index)
 {
 	struct pft_lane *lane = lane_of(replay, index);
@@ -376,6 +390,8 @@ int pft_replay_close(struct pft_replay *replay, struct pft_totals *totals)
 	pft_replay_pass(replay, true);
 	ripen_to_the_latest(replay);
 	for_live_lanes(replay, pft_lane_close);
+	if (pft_window_is_closed(pft_session_window(replay->shared.session)))
+		pause_strands(replay);
 	commit_error = pft_replay_commit(replay);
 	// What is let go from here on the record lists as held back.
 	for_live_lanes(replay, pft_lane_settle);

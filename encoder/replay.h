@@ -46,6 +46,9 @@ bool pft_replay_pass(struct pft_replay *replay, bool all);
 // Whether nothing of thread `index` waits for a pass. It has been drained before.
 bool pft_replay_is_drained(const struct pft_replay *replay, uint32_t index);
 
+// The window was closed, and all that was recorded in it is drained: slices that are open end.
+void pft_replay_pause(struct pft_replay *replay);
+
 // The thread has ended and is drained: "thread end", its totals are kept, its track is retired.
 // The entry may be taken anew only after the next commit.
 void pft_replay_end(struct pft_replay *replay, uint32_t index);

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define PFT_SESSION_MAGIC UINT64_C(0x316e6f6973746670) // "pftsion1", little endian
-#define PFT_SESSION_VERSION 6
+#define PFT_SESSION_VERSION 7
 
 // Hooks, as many as there are thunks in the trampoline; id 0 is no hook.
 #define PFT_HOOKS_MAX 65536
@@ -55,6 +55,10 @@ _Static_assert(sizeof(struct pft_record) == 16, "a record is one ring slot");
 // them, and whenever it was written, is no record. The handler left them out and went on behind.
 #define PFT_HOLE 0x04000000u
 #define PFT_HOLE_SLOTS 3
+
+// The window was closed before this, and calls that were open may have ended unseen; one more slot: struct
+// pft_gap, that dropped nothing.
+#define PFT_PAUSE 0x05000000u
 
 // One more slot follows, struct pft_detail: the event lies on a stack that is not the thread's own, or it is
 // known where it came from, or both.
@@ -156,6 +160,7 @@ struct pft_open {
 
 _Static_assert(PFT_HOOKS_MAX <= UINT16_MAX + 1, "an open call holds any hook's id");
 
+#define PFT_OPEN_CUT 32u // its slice ended with the window: of hook PFT_HOOK_NONE, and its end is filtered
 #define PFT_OPEN_WRITTEN 1u // its begin is in the trace file (a filter may still hold it back)
 
 struct pft_commit_thread {
@@ -216,7 +221,13 @@ enum pft_clock {
 // What somebody else asks of the process (pft ctl). The asker holds flock(2) on the session's file, stores
 // the command, raises `request` and wakes the flusher; the flusher carries it out, fills in the answer and
 // makes `answered` equal to `request`.
-enum pft_command { PFT_COMMAND_STATUS, PFT_COMMAND_FLUSH, PFT_COMMAND_COUNT };
+enum pft_command {
+	PFT_COMMAND_STATUS,
+	PFT_COMMAND_FLUSH,
+	PFT_COMMAND_START,
+	PFT_COMMAND_STOP,
+	PFT_COMMAND_COUNT,
+};
 
 struct pft_control {
 	uint32_t request;
@@ -262,7 +273,7 @@ struct pft_session {
 	uint32_t stacks_cut; // that could not be kept whole for want of room here
 	uint32_t foreign_max; // room for such calls in the commit records: PFT_FOREIGN_MAX, or 0 before the
 			      // first
-	uint32_t reserved;
+	uint32_t window; // how often it was closed, twice; odd while it is closed
 	uint64_t hooks_at, strings_at, mappings_at, stack_heads_at, frames_at;
 	uint64_t threads_at, commit_at[2], commit_bytes, rings_at;
 	uint64_t unseated; // events of threads that found no place here
@@ -274,6 +285,7 @@ struct pft_session {
 	uint32_t flusher_asleep; // 1: it sleeps on this word, a futex shared between processes; who wants it
 				 // makes it 0
 	uint32_t flusher_runs; // 1: it will look at `control`
+	uint64_t closed_ticks; // when that was last
 	struct pft_control control;
 	struct pft_relative parent; // the nearest ancestor that records
 	struct pft_relative before; // what this process was before exec
@@ -332,6 +344,17 @@ static inline int pft_session_name_begin(struct pft_session_thread *entry)
 static inline void pft_session_name_end(struct pft_session_thread *entry)
 {
 	__atomic_fetch_add(&entry->name_turn, 1, __ATOMIC_RELEASE);
+}
+
+// Outside of the window calls pass and nothing is recorded (shim/hot/window.h).
+static inline uint32_t pft_session_window(const struct pft_session *s)
+{
+	return __atomic_load_n(&s->window, __ATOMIC_SEQ_CST);
+}
+
+static inline int pft_window_is_closed(uint32_t window)
+{
+	return window & 1;
 }
 
 static inline struct pft_commit *pft_session_commit(struct pft_session *s, uint64_t generation)

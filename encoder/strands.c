@@ -380,6 +380,13 @@ void pft_strands_settle(struct pft_strands *strands, uint64_t ns)
 	}
 }
 
+void pft_strands_pause(struct pft_strands *strands, uint64_t ns)
+{
+	strands->stale = strands->first != NULL ? 3 : strands->stale;
+	while (strands->first != NULL)
+		leave_for_good(strands, strands->first, ns);
+}
+
 // ---- recovery ---------------------------------------------------------------------------------------
 
 static struct pft_open_foreign entry_of(const struct pft_foreign_call *call)

@@ -70,4 +70,7 @@ void pft_strands_ripen(struct pft_strands *strands, uint64_t ns);
 // Writes what is held back and counts the rest: nothing may follow. What is open stays open.
 void pft_strands_settle(struct pft_strands *strands, uint64_t ns);
 
+// The window was closed at `ns`: no call is open any more, and no end will come.
+void pft_strands_pause(struct pft_strands *strands, uint64_t ns);
+
 #endif

@@ -16,10 +16,12 @@
 #include "shim/hot/guest.h"
 #include "shim/hot/ring.h"
 #include "shim/hot/self.h"
+#include "shim/hot/window.h"
 #include "shim/round.h"
 
 #define NAP_NS 100000000u // between two rounds while there is work
 #define CHORES_NS UINT64_C(1000000000) // between two looks at names and dead threads
+#define NS_A_SECOND UINT64_C(1000000000)
 #define STUCK_NS UINT64_C(3000000000) // without progress, for those who wait
 #define OUT_OF_THE_WAY 700 // descriptors from here on are few programs' usual ones
 
@@ -46,6 +48,7 @@ static struct {
 	uint32_t progress; // for those who wait
 	uint32_t finished; // 1: the last drain is done
 	uint64_t chores_ns;
+	uint32_t window; // as it was in the last round
 	int error; // the first that writing met
 	struct pft_totals totals;
 } flusher;
@@ -94,15 +97,32 @@ static bool sleep_for(const struct timespec *time)
 	return __atomic_exchange_n(word, 0, __ATOMIC_SEQ_CST) == 0;
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t time_until(uint64_t due_ns)
+{
+	uint64_t now_ns = pft_clock_ns(CLOCK_MONOTONIC);
+
+	return due_ns > now_ns ? due_ns - now_ns : 0;
+}
+
 // A nap after each round. After a round without events the threads are armed before it; when that nap runs
 // out and the round behind it finds nothing either, there is no need to wake up until somebody wakes us.
 static unsigned rest(unsigned idle_rounds)
 {
-	const struct timespec nap = {0, NAP_NS};
+	uint64_t ns = idle_rounds < 2 ? NAP_NS : UINT64_MAX;
+	uint64_t due_ns = pft_window_due_ns();
+	struct timespec nap;
 
 	if (idle_rounds == 1)
-		pft_round_arm();
-	return sleep_for(idle_rounds < 2 ? &nap : NULL) ? 0 : idle_rounds;
+		pft_ring_arm_all();
+	if (due_ns != UINT64_MAX)
+		ns = least(ns, time_until(due_ns));
+	nap = (struct timespec){(time_t)(ns / NS_A_SECOND), (long)(ns % NS_A_SECOND)};
+	return sleep_for(ns != UINT64_MAX ? &nap : NULL) ? 0 : idle_rounds;
 }
 
 // ---- the thread -------------------------------------------------------------------------------------
@@ -140,7 +160,7 @@ static int open_replay(void)
 static void finish(void)
 {
 	do_chores(true);
-	pft_round_arm();
+	pft_ring_arm_all();
 	pft_round_renew_clocks(flusher.replay);
 	drain(true);
 	note(pft_replay_close(flusher.replay, &flusher.totals));
@@ -158,6 +178,23 @@ static void complete_trace(void)
 	note(pft_replay_commit(flusher.replay));
 }
 
+// Whatever closed the window: what was recorded in it is drained, and what is open there ends.
+static void keep_window(void)
+{
+	uint32_t window;
+
+	pft_window_look(pft_clock_ns(CLOCK_MONOTONIC));
+	window = pft_session_window(pft_session);
+	if (window == flusher.window)
+		return;
+	if (pft_window_is_closed(window) && pft_session->overflow != PFT_OVERFLOW_OVERWRITE) {
+		drain(false);
+		pft_replay_pause(flusher.replay);
+		note(pft_replay_commit(flusher.replay));
+	}
+	flusher.window = window;
+}
+
 // What another process asked for.
 static void obey(void)
 {
@@ -165,6 +202,11 @@ static void obey(void)
 
 	if (!asked.request)
 		return;
+	if (asked.command == PFT_COMMAND_START)
+		pft_window_open();
+	if (asked.command == PFT_COMMAND_STOP)
+		pft_window_close();
+	keep_window();
 	if (asked.command == PFT_COMMAND_FLUSH)
 		complete_trace();
 	pft_control_answer(
@@ -178,6 +220,7 @@ static void work(void)
 	while (!has_order()) {
 		pft_round_renew_clocks(flusher.replay);
 		do_chores(false);
+		keep_window();
 		obey();
 		idle_rounds = drain(false) ? 0 : idle_rounds + 1;
 		idle_rounds = rest(idle_rounds);
@@ -234,6 +277,7 @@ void pft_flusher_prepare(const struct pft_place *place)
 	flusher.opened = 0;
 	flusher.finished = 0;
 	flusher.error = 0;
+	flusher.window = 0;
 	__atomic_store_n(&pft_session->flusher_asleep, 0, __ATOMIC_RELAXED);
 	pft_guest_prepare(run);
 }

@@ -13,6 +13,7 @@
 #include "shim/hot/self.h"
 #include "shim/hot/stacks.h"
 #include "shim/log.h"
+#include "shim/marks.h"
 #include "shim/targets.h"
 #include "shim/texts.h"
 #include "shim/unwinder.h"
@@ -114,6 +115,11 @@ static void want_stacks(uint32_t id, const struct pft_target *target)
 		pft_stacks_want(id);
 }
 
+static void mark_hook(uint32_t id, const struct pft_target *target)
+{
+	pft_marks_set(id, target->slot.symbol, target->callee ? target->callee->name : NULL);
+}
+
 // Gives the chosen slots of one object ids and names, as long as there are ids.
 static void name_hooks(struct pft_session *session, struct object_hooks *hooks, uint32_t *names,
 	const struct pft_objects *objects)
@@ -128,6 +134,7 @@ static void name_hooks(struct pft_session *session, struct object_hooks *hooks, 
 		hook->symbol = pft_texts_add(session, hooks->targets.all[i].slot.symbol);
 		hook->object = object_name(session, names, objects, hooks->targets.all[i].callee);
 		want_stacks(session->hooks, &hooks->targets.all[i]);
+		mark_hook(session->hooks, &hooks->targets.all[i]);
 		__atomic_store_n(&session->hooks, session->hooks + 1, __ATOMIC_RELEASE);
 	}
 	if (diversion->count < hooks->targets.count)

@@ -12,6 +12,7 @@
 #include "encoder/replay.h"
 #include "shim/hot/clock.h"
 #include "shim/hot/self.h"
+#include "shim/hot/window.h"
 
 // ---- draining ---------------------------------------------------------------------------------------
 
@@ -51,6 +52,9 @@ static int drain_thread(struct pft_replay *replay, struct pft_self *self, uint32
 	int error;
 
 	pft_replay_drain(replay, index, head);
+	// Before the thread has room again: what is recorded beyond the count is at most what a ring holds.
+	if (pft_window_counts())
+		pft_window_count(pft_replay_totals(replay).produced);
 	if (state == PFT_THREAD_ENDED && pft_replay_is_drained(replay, index))
 		return end_thread(replay, index);
 	if (head == __atomic_load_n(&self->tail, __ATOMIC_RELAXED))
@@ -164,18 +168,6 @@ void pft_round_look_after_threads(void)
 }
 
 // ---- before sleep -----------------------------------------------------------------------------------
-
-void pft_round_arm(void)
-{
-	struct pft_self *self;
-
-	for (uint32_t index = 0; (self = pft_self_from(&index)); index++) {
-		uint32_t head = head_of(self, PFT_THREAD_LIVE);
-
-		__atomic_store_n(&self->begin_limit, head, __ATOMIC_SEQ_CST);
-		__atomic_store_n(&self->end_limit, head, __ATOMIC_SEQ_CST);
-	}
-}
 
 bool pft_round_is_waited_for(void)
 {

@@ -19,10 +19,6 @@ void pft_round_renew_clocks(struct pft_replay *replay);
 // Reads the names that the kernel has for the threads now, and finds those that have ended unsaid.
 void pft_round_look_after_threads(void);
 
-// Sends every thread's next event to the slow path, where it sees that the flusher sleeps. No fence is needed
-// on the hot path: one more round after a nap sees what was recorded before the limits were seen.
-void pft_round_arm(void);
-
 // Whether a thread waits for room.
 bool pft_round_is_waited_for(void);
 

@@ -206,6 +206,40 @@ static bool stacks_parse(struct pft_settings *settings, const char *value)
 	return true;
 }
 
+static bool count_parse(const char *value, uint64_t *events)
+{
+	const char *unit;
+
+	return number_parse(value, events, &unit) && words_equal(unit, "events");
+}
+
+// No name of a function begins with a digit: what does is a number that must be right.
+static bool edge_parse(struct pft_edge *edge, const char **function, const char *value)
+{
+	edge->kind = PFT_EDGE_DELAY;
+	if (duration_parse(value, &edge->amount))
+		return true;
+	edge->kind = PFT_EDGE_EVENTS;
+	if (count_parse(value, &edge->amount))
+		return true;
+	edge->kind = PFT_EDGE_CALL;
+	*function = value;
+	return *value < '0' || *value > '9';
+}
+
+static bool start_parse(struct pft_settings *settings, const char *value)
+{
+	if (!words_equal(value, "ctl"))
+		return edge_parse(&settings->start, &settings->start_function, value);
+	settings->start.kind = PFT_EDGE_ASKED;
+	return true;
+}
+
+static bool stop_parse(struct pft_settings *settings, const char *value)
+{
+	return edge_parse(&settings->stop, &settings->stop_function, value);
+}
+
 static bool max_depth_parse(struct pft_settings *settings, const char *value)
 {
 	const char *rest;
@@ -261,6 +295,8 @@ static const struct setting other_settings[] = {
 	{"PFT_MIN_DURATION", NULL, "a number with ns, us, ms or s", min_duration_parse},
 	{"PFT_MAX_DEPTH", NULL, "a number from 1 to 500", max_depth_parse},
 	{"PFT_STACKS", NULL, "off, all, > and a number with ns, us, ms or s, or selectors", stacks_parse},
+	{"PFT_START", NULL, "a delay (2s), a number of events (1000events), a function, ctl", start_parse},
+	{"PFT_STOP", NULL, "a delay (2s), a number of events (1000events), a function", stop_parse},
 	{"PFT_CLOCK", NULL, "auto, tsc, monotonic", clock_parse},
 	{"PFT_VERBOSE", NULL, "1 or 0, true or false, yes or no, on or off", verbose_parse},
 };
@@ -354,6 +390,27 @@ static int directory_settle(struct pft_settings *settings, struct pft_arena *are
 	return -EINVAL;
 }
 
+// What opens or closes the window has to be seen, so it is recorded as well.
+static bool functions_join(struct pft_settings *settings, const char *function, struct pft_arena *arena)
+{
+	size_t size = (settings->functions ? strlen(settings->functions) : 0) + 2;
+	struct pft_text text;
+	char *joined;
+
+	if (!function)
+		return true;
+	size += strlen(function);
+	joined = pft_arena_alloc(arena, size);
+	if (!joined)
+		return false;
+	text = pft_text_in(joined, size);
+	pft_text_add(&text, settings->functions ? settings->functions : "");
+	pft_text_add(&text, settings->functions ? "," : "");
+	pft_text_add(&text, function);
+	settings->functions = joined;
+	return true;
+}
+
 // What decides whether there is anything to do.
 static int mode_settle(struct pft_settings *settings, char *const *environment, const char *program)
 {
@@ -382,5 +439,8 @@ int pft_settings_read(
 	for (size_t i = 0; i < sizeof(other_settings) / sizeof(*other_settings); i++)
 		if (setting_read(&other_settings[i], settings, environment) != 0)
 			return -EINVAL;
+	if (!functions_join(settings, settings->start_function, arena) ||
+		!functions_join(settings, settings->stop_function, arena))
+		return -ENOMEM;
 	return directory_settle(settings, arena);
 }

@@ -9,6 +9,7 @@
 
 #include "encoder/base/arena.h"
 #include "encoder/session.h"
+#include "shim/hot/window.h"
 #include "shim/place.h"
 
 struct pft_settings {
@@ -16,7 +17,7 @@ struct pft_settings {
 	enum pft_overflow overflow;
 	enum pft_clock clock; // what PFT_CLOCK allows; PFT_CLOCK_TSC means: if it is invariant
 	enum pft_format format;
-	const char *functions; // PFT_FUNCS, or NULL
+	const char *functions; // PFT_FUNCS and the functions of PFT_START and PFT_STOP, or NULL
 	const char *directory; // PFT_TRACE_DIR, MONARCH_TRACE_DIR or the default; absolute
 	const char *execution; // PFT_EXECUTION_ID, or NULL: we are the first of the tree
 	const char *process_name; // PFT_PROCESS_NAME, or NULL
@@ -28,6 +29,8 @@ struct pft_settings {
 	const char *stack_functions; // selectors of calls whose stacks are taken at the begin, or NULL: at
 				     // the end
 	uint64_t stacks_over_ns; // of those that took longer
+	struct pft_edge start, stop; // of the recording window
+	const char *start_function, *stop_function; // selectors, for an edge of PFT_EDGE_CALL; or NULL
 	bool verbose;
 };
 

@@ -16,8 +16,10 @@
 #include "shim/hot/probe.h"
 #include "shim/hot/self.h"
 #include "shim/hot/stacks.h"
+#include "shim/hot/window.h"
 #include "shim/log.h"
 #include "shim/mapped.h"
+#include "shim/marks.h"
 #include "shim/next.h"
 #include "shim/objects.h"
 #include "shim/opened.h"
@@ -249,8 +251,10 @@ static void ready_stacks(void)
 static int start_session(char *const *environment, struct pft_arena *arena)
 {
 	struct pft_selection *selection = pft_selection_parse(settings.functions, &startup_arena);
-	int error = selection ? pft_objects_scan(&objects, &startup_arena, environment) : -EINVAL;
+	int error = selection ? pft_marks_start(&settings, &startup_arena) : -EINVAL;
 
+	if (!error)
+		error = pft_objects_scan(&objects, &startup_arena, environment);
 	if (!error)
 		error = refuse_copiers();
 	if (error)
@@ -263,6 +267,8 @@ static int start_session(char *const *environment, struct pft_arena *arena)
 		return error;
 	if (!make_session())
 		return -ECANCELED;
+	if (pft_session)
+		pft_window_start(settings.start, settings.stop);
 	error = pft_session ? pft_hooks_install(pft_session, &objects, selection, &settings, arena) : -ENOMEM;
 	if (!error) {
 		say_cost();

@@ -274,6 +274,8 @@ int pft_store_make_again(
 	struct pft_session *fresh = pft_store_make(settings, place, program);
 	uint64_t bytes = present->bytes;
 
+	if (fresh)
+		fresh->window = pft_session_window(present);
 	if (fresh && fresh->bytes == bytes && copy_tables(fresh, present) == 0 &&
 		(void *)pft_sys6(SYS_mremap, (long)fresh, (long)bytes, (long)bytes,
 			MREMAP_MAYMOVE | MREMAP_FIXED, (long)present, 0) == present)

@@ -22,8 +22,8 @@ struct pft_session *pft_store_make(
 // In a forked child that cannot have a session: what it may still write must at least not reach its parent.
 void pft_store_abandon(void);
 
-// In a forked child: a new session with the hooks of the present one, in its place. 0 or -errno; the parent's
-// session is out of reach either way.
+// In a forked child: a new session with the hooks and the window of the present one, in its place. 0 or
+// -errno; the parent's session is out of reach either way.
 int pft_store_make_again(
 	const struct pft_settings *settings, const struct pft_place *place, const char *program);
 

@@ -13,6 +13,7 @@
 #include "shim/hot/stacks.h"
 #include "shim/hot/trampoline.h"
 #include "shim/hot/walk.h"
+#include "shim/hot/window.h"
 
 #include "shim/hot/hot.h"
 
@@ -23,10 +24,13 @@ struct call {
 	uintptr_t rbx, rbp; // the caller's
 };
 
-// Raised in every forked child, so that calls that were open in the parent are known as not our own.
+#define PID_BITS 22 // Linux, PID_MAX_LIMIT
+
+// Another in every forked child and in every window, so that calls that were open in the parent, or when the
+// window closed, are known as not our own.
 static uint32_t epoch(void)
 {
-	return pft_session->pid;
+	return pft_session->pid ^ pft_session_window(pft_session) >> 1 << PID_BITS;
 }
 
 static uintptr_t slot_content(uintptr_t slot)
@@ -124,10 +128,15 @@ static void give_room_back(const struct pft_foreign_record *record)
 		;
 }
 
+static bool is_of_this_process(const struct pft_frame *frame)
+{
+	return (frame->outer ^ pft_session->pid) << (32 - PID_BITS) == 0;
+}
+
 // The call of this record is over, or its stack was thrown away and its slot is used anew.
 static void forget(struct pft_frame *frame)
 {
-	if (frame->what && frame->outer == epoch())
+	if (frame->what && is_of_this_process(frame))
 		give_room_back(pft_foreign_record(frame));
 	frame->what = 0;
 }
@@ -189,12 +198,12 @@ static struct pft_frame *enter_foreign(struct pft_self *self, const struct call 
 static void leave_foreign(struct pft_self *self, struct pft_frame *frame, uintptr_t rbp)
 {
 	uint32_t id = frame->what & PFT_WHAT_ID;
-	uint32_t stack;
+	bool is_ours = frame->what && frame->outer == epoch(); // recorded, here and in this window
+	uint32_t stack = is_ours ? stack_at_end(self, pft_foreign_record(frame)->began, frame->slot, rbp) : 0;
 
-	if (!frame->what || frame->outer != epoch())
-		return; // not recorded, or by another process
-	stack = stack_at_end(self, pft_foreign_record(frame)->began, frame->slot, rbp);
 	forget(frame);
+	if (!is_ours)
+		return;
 	if (pft_ring_admits_end(self))
 		write_foreign(self, frame, id | PFT_END, stack);
 	else
@@ -323,6 +332,8 @@ struct pft_frame *pft_enter_slow(uint32_t what, uintptr_t slot, uintptr_t rbx, u
 	const struct call call = {what, slot, rbx, rbp};
 	struct pft_self *self = pft_self_get();
 
+	if (self && pft_window_watches())
+		pft_window_meet(what & PFT_WHAT_ID);
 	if (slot_content(slot) == (uintptr_t)pft_return)
 		return enter_tail(self, &call);
 	if (!self)

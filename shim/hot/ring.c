@@ -11,6 +11,7 @@
 #include "shim/hot/local_x86_64.h"
 #include "shim/hot/signals.h"
 #include "shim/hot/stacks.h"
+#include "shim/hot/window.h"
 #include "shim/hot/hot.h"
 
 #define SLOT ((uint32_t)sizeof(struct pft_record))
@@ -107,6 +108,20 @@ static uint32_t open_calls(const struct pft_self *self, uint32_t floor, uint32_t
 	return count;
 }
 
+static void arm(struct pft_self *self, uint32_t position)
+{
+	__atomic_store_n(&self->begin_limit, position, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&self->end_limit, position, __ATOMIC_SEQ_CST);
+}
+
+void pft_ring_arm_all(void)
+{
+	struct pft_self *self;
+
+	for (uint32_t index = 0; (self = pft_self_from(&index)); index++)
+		arm(self, pft_head_position(__atomic_load_n(&self->head, __ATOMIC_ACQUIRE)));
+}
+
 static uint32_t open_foreign_calls(const struct pft_self *self, uint32_t most)
 {
 	uint32_t count = (uint32_t)__atomic_load_n(&self->foreign_open, __ATOMIC_RELAXED);
@@ -137,8 +152,8 @@ static int32_t spare_room(const struct pft_self *self, uint64_t head)
 }
 
 // Ends may go on until the ring is full; begins only for half of what is to spare: then each begin in that
-// half can have its own end in the other. The clock that is read by a call, and stacks, leave no room before
-// the limits, so that every event comes here.
+// half can have its own end in the other. A clock that is read by a call, stacks, and a window that watches
+// calls or is closed, leave no room before the limits, so that every event comes here.
 static bool has_begin_room(struct pft_self *self)
 {
 	uint64_t head = __atomic_load_n(&self->head, __ATOMIC_RELAXED);
@@ -150,10 +165,10 @@ static bool has_begin_room(struct pft_self *self)
 	if (pft_clock_is_tsc() && !pft_stacks_on()) {
 		__atomic_store_n(&self->end_limit, end, __ATOMIC_RELAXED);
 		__atomic_store_n(&self->begin_limit, position + (uint32_t)room, __ATOMIC_SEQ_CST);
-	} else {
-		__atomic_store_n(&self->end_limit, position, __ATOMIC_RELAXED);
-		__atomic_store_n(&self->begin_limit, position, __ATOMIC_RELAXED);
 	}
+	if (!pft_clock_is_tsc() || pft_stacks_on() || pft_window_watches() ||
+		pft_window_is_closed(pft_session_window(pft_session)))
+		arm(self, position);
 	return room >= (int32_t)event_bytes();
 }
 
@@ -174,10 +189,10 @@ static bool has_gap_room(const struct pft_self *self)
 	return spare_room(self, __atomic_load_n(&self->head, __ATOMIC_RELAXED)) >= (int32_t)MARGIN;
 }
 
-static bool write_gap(struct pft_self *self, uint64_t dropped)
+static bool write_mark(struct pft_self *self, uint32_t kind, uint64_t dropped)
 {
 	uint64_t head = pft_ring_claim(self);
-	uint32_t position = pft_ring_write(self, pft_head_position(head), pft_clock_ticks(), PFT_GAP);
+	uint32_t position = pft_ring_write(self, pft_head_position(head), pft_clock_ticks(), kind);
 	struct pft_gap *gap = (struct pft_gap *)record_at(self, position);
 
 	gap->dropped = dropped;
@@ -194,9 +209,24 @@ static void say_gap(struct pft_self *self)
 	uint64_t dropped = self->dropped_unsaid; // perhaps a handler has said it
 
 	if (dropped) {
-		while (!write_gap(self, dropped))
+		while (!write_mark(self, PFT_GAP, dropped))
 			;
 		self->dropped_unsaid -= dropped;
+		self->entry->other_slots += 2;
+	}
+	pft_signals_release(signals);
+}
+
+// The window has been closed since the last record: how many calls are open whose ends will come. That cannot
+// wait: the next end would be taken for another call's.
+static void say_pause(struct pft_self *self, uint32_t window)
+{
+	uint64_t signals = pft_signals_hold();
+
+	if (self->window != window) {
+		while (!write_mark(self, PFT_PAUSE, 0))
+			;
+		self->window = window;
 		self->entry->other_slots += 2;
 	}
 	pft_signals_release(signals);
@@ -259,14 +289,21 @@ static bool may_wait(struct pft_self *self)
 
 static bool admits(struct pft_self *self, bool (*has_room)(struct pft_self *))
 {
-	bool room = has_room(self);
+	uint32_t window = pft_session_window(pft_session);
+	bool room;
 
+	self->shut = pft_window_is_closed(window);
+	if (self->shut)
+		return false;
+	room = has_room(self);
 	// Half of the free room is used up, or the flusher went to sleep and asks to be woken.
 	pft_ring_wake_flusher();
 	if (!room && may_wait(self))
 		room = wait_for_room(self, has_room);
 	if (room && self->dropped_unsaid && has_gap_room(self))
 		say_gap(self);
+	if (room && self->window != window)
+		say_pause(self, window);
 	return room;
 }
 
@@ -284,6 +321,10 @@ void pft_ring_drop(struct pft_self *self, unsigned events)
 {
 	if (!is_recording())
 		return; // it ended while we waited: this is after it
+	if (self->shut) {
+		pft_window_skip(events);
+		return;
+	}
 	self->dropped_unsaid += events;
 	self->entry->dropped += events;
 }

@@ -30,6 +30,8 @@ uint32_t pft_ring_write_detail(struct pft_self *self, uint32_t position, uint64_
 // Moves the head from `old` to {position, floor}. False when a handler moved it in between.
 bool pft_ring_commit(struct pft_self *self, uint64_t old, uint32_t position, uint32_t floor);
 
+// Both are false while the window is closed (window.h), and nothing counts as dropped then.
+
 // Whether a begin, with its end to come, can be recorded now. Waits for the flusher where PFT_OVERFLOW says
 // so. Otherwise false: the caller drops the begin, and with it the end, by pft_ring_drop.
 bool pft_ring_admits_begin(struct pft_self *self);
@@ -40,6 +42,9 @@ bool pft_ring_admits_end(struct pft_self *self);
 
 // Counts events that are not recorded; the next record that is will be preceded by a gap.
 void pft_ring_drop(struct pft_self *self, unsigned events);
+
+// Sends every thread's next event to the slow path. Any context.
+void pft_ring_arm_all(void);
 
 // An empty ring: everything before `position` is committed. Sets head (with `floor`) and limits.
 void pft_ring_start(struct pft_self *self, uint32_t position, uint32_t floor);

@@ -305,6 +305,8 @@ static void sit_down(struct pft_self *self, uintptr_t stack_high)
 	__atomic_store_n(&self->waiting, 0, __ATOMIC_RELAXED);
 	self->gave_up = 0;
 	self->dropped_unsaid = 0;
+	self->shut = 0;
+	self->window = pft_session_window(pft_session) & ~1u;
 	self->entry = pft_session_thread(pft_session, seat->index);
 	fill_entry(self, seat->position);
 	__atomic_store_n(&self->foreign_open, self->entry->serial << 32, __ATOMIC_RELAXED);

@@ -44,14 +44,16 @@ struct pft_self {
 	uint32_t bottom; // the odd floor
 	uint32_t gave_up; // a wait ended at its bound: drop until the tail moves
 	uint32_t gave_up_tail;
+	uint32_t index; // of thread entry and ring in the session
 	// low half: calls open on foreign stacks, for whose ends room is kept too; high half: of the thread's
 	// serial. writers: any thread, atomically: a call may end on another one, and a later thread may sit
 	// here
 	uint64_t foreign_open;
 	uint64_t dropped_unsaid; // events dropped since the last gap record
-	uint32_t index; // of thread entry and ring in the session
 	struct pft_session_thread *entry;
 	uintptr_t known_stacks[8]; // foreign places that were seen to be run by this thread
+	uint32_t shut; // the window was closed when it asked to record last
+	uint32_t window; // that the last record was written in: of the session's word
 	bool alive; // a thread sits here; zero after a fork
 };
 

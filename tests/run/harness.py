@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import traceback
 
 import bounded
@@ -131,6 +132,9 @@ class Prompted:
         self._process = subprocess.Popen([program("prompted")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                          stderr=subprocess.PIPE, env=environment, text=True)
         self.pid = self._process.pid
+        self._patience = threading.Timer(bounded.TIMEOUT_S, self._process.kill)
+        self._patience.daemon = True
+        self._patience.start()
         self.hear()
 
     def do(self, *commands):
@@ -152,7 +156,8 @@ class Prompted:
         return Outcome(b"", b"", None, self._directory)
 
     def end(self, may_say=False):
-        stdout, stderr = self._process.communicate(timeout=bounded.TIMEOUT_S)
+        stdout, stderr = self._process.communicate()
+        self._patience.cancel()
         assert self._process.returncode == 0, name(self._process.returncode)
         assert may_say or not stderr, stderr
         return Outcome(stdout.encode(), stderr.encode(), 0, self._directory)

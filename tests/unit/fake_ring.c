@@ -47,6 +47,13 @@ void pft_fake_gap(struct pft_fake_ring *ring, uint64_t ns, uint64_t dropped, uin
 	ring->thread->dropped += dropped;
 }
 
+void pft_fake_pause(struct pft_fake_ring *ring, uint64_t ns, uint32_t depth)
+{
+	put_event(ring, ns, PFT_PAUSE);
+	put(ring, 0, depth);
+	ring->thread->other_slots += 2;
+}
+
 void pft_fake_foreign(struct pft_fake_ring *ring, uint64_t ns, uint32_t what, uint64_t slot, uint32_t turn)
 {
 	put_event(ring, ns, what | PFT_FOREIGN);

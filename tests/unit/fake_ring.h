@@ -25,6 +25,7 @@ void pft_fake_begin(struct pft_fake_ring *ring, uint64_t ns, uint32_t id);
 void pft_fake_end(struct pft_fake_ring *ring, uint64_t ns);
 void pft_fake_unwound(struct pft_fake_ring *ring, uint64_t ns);
 void pft_fake_gap(struct pft_fake_ring *ring, uint64_t ns, uint64_t dropped, uint32_t depth);
+void pft_fake_pause(struct pft_fake_ring *ring, uint64_t ns, uint32_t depth);
 
 // On a stack that is not the thread's own.
 void pft_fake_foreign_begin(struct pft_fake_ring *ring, uint64_t ns, uint32_t id, uint64_t slot);

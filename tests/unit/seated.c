@@ -125,6 +125,8 @@ static void add_record(const struct pft_recorded *record)
 
 	if (record->kind == PFT_HOLE)
 		snprintf(word, sizeof(word), "hole");
+	else if (record->kind == PFT_PAUSE)
+		snprintf(word, sizeof(word), "|:%u", record->depth);
 	else if (record->kind == PFT_GAP)
 		snprintf(word, sizeof(word), "?:%lu:%u", record->dropped, record->depth);
 	else

@@ -3,7 +3,8 @@
 // in hot context. Called by unit tests.
 //
 // Hooks are called a, b, c, ... in the order in which they were made. Records are shown as words:
-//   +a begin   -a end   ~a unwound   +w -w wait for room   ?:4:1 gap of 4 events at depth 1   hole
+//   +a begin   -a end   ~a unwound   +w -w wait for room   ?:4:1 gap of 4 events at depth 1   |:1 pause at
+//   depth 1   hole
 // and on a foreign stack with the number of its slot behind, counted as they are met: +a@1 -a@1
 #ifndef PFT_TESTS_SEATED_H
 #define PFT_TESTS_SEATED_H

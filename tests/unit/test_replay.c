@@ -398,6 +398,109 @@ Test(replay, goes_on_in_boot_time_after_the_machine_was_suspended)
 	check_slice(find(read_trace(), "outer", 0), hour + 41000000, 500);
 }
 
+// ---- the window -------------------------------------------------------------------------------------
+
+static void close_window(uint64_t ns)
+{
+	session->window += 3;
+	session->closed_ticks = session->start_ticks + ns;
+}
+
+Test(replay, ends_what_is_open_where_the_window_closes)
+{
+	const struct pft_reader_lines *lines;
+
+	start();
+	pft_fake_begin(&ring, 1000, outer);
+	pft_fake_begin(&ring, 2000, inner);
+	drain();
+	close_window(3000);
+	pft_replay_pause(replay);
+	commit();
+	lines = pft_reader_slices(fd);
+	check_slice(find(lines, "outer", 0), 1000, 2000);
+	check_slice(find(lines, "inner", 0), 2000, 1000);
+	find(lines, "recording stopped", 0);
+	session->window--;
+	pft_fake_pause(&ring, 5000, 1);
+	pft_fake_begin(&ring, 5000, leaf);
+	pft_fake_end(&ring, 6000);
+	pft_fake_end(&ring, 7000);
+	pft_fake_begin(&ring, 8000, leaf);
+	pft_fake_end(&ring, 9000);
+	finish(9500);
+	check_totals(6, 1, 0);
+	lines = read_trace();
+	check_slice(find(lines, "leaf", 0), 5000, 1000);
+	check_slice(find(lines, "leaf", 1), 8000, 1000);
+	cr_assert_eq(count(lines, "recording stopped"), 1);
+}
+
+// The flusher may come too late to see it closed.
+Test(replay, ends_what_was_open_when_the_thread_says_that_it_paused)
+{
+	const struct pft_reader_lines *lines;
+
+	start();
+	pft_fake_begin(&ring, 1000, outer);
+	close_window(3000);
+	session->window--;
+	pft_fake_pause(&ring, 5000, 0);
+	pft_fake_begin(&ring, 5000, leaf);
+	pft_fake_end(&ring, 6000);
+	finish(7000);
+	check_totals(3, 0, 0);
+	lines = read_trace();
+	check_slice(find(lines, "outer", 0), 1000, 2000);
+	check_slice(find(lines, "leaf", 0), 5000, 1000);
+	check(find(lines, "leaf", 0), "\"parent\": null");
+}
+
+Test(replay, forgets_calls_on_other_stacks_when_the_window_closes)
+{
+	const struct pft_reader_lines *lines;
+
+	start();
+	pft_fake_foreign_begin(&ring, 1000, outer, 0x10000);
+	drain();
+	close_window(3000);
+	pft_replay_pause(replay);
+	session->window--;
+	pft_fake_pause(&ring, 5000, 0);
+	pft_fake_foreign_begin(&ring, 5000, leaf, 0x10000);
+	pft_fake_foreign_end(&ring, 6000, 0x10000);
+	finish(7000);
+	check_totals(3, 0, 0);
+	lines = read_trace();
+	check_slice(find(lines, "outer", 0), 1000, 2000);
+	check_slice(find(lines, "leaf", 0), 5000, 1000);
+}
+
+Test(replay, tells_nothing_of_a_thread_that_records_nothing_while_the_window_is_closed)
+{
+	const struct pft_reader_lines *lines;
+
+	session->window = 1;
+	start();
+	finish(1000);
+	check_totals(0, 0, 0);
+	lines = read_trace();
+	cr_assert_eq(count(lines, "thread begin") + count(lines, "thread end"), 0);
+}
+
+Test(replay, tells_of_a_thread_when_the_window_opens)
+{
+	session->window = 1;
+	start();
+	drain();
+	session->window = 0;
+	pft_fake_begin(&ring, 1000, outer);
+	pft_fake_end(&ring, 2000);
+	finish(3000);
+	check_totals(2, 0, 0);
+	check_slice(find(read_trace(), "outer", 0), 1000, 1000);
+}
+
 // ---- filters ----------------------------------------------------------------------------------------
 
 Test(replay, holds_back_begins_until_they_are_long_enough)

@@ -240,6 +240,37 @@ Test(settings, reads_whose_stacks_are_taken)
 	cr_assert_eq(settings.stacks_over_ns, 100000);
 }
 
+Test(settings, reads_when_the_window_opens_and_closes)
+{
+	cr_assert_eq(read_two("PFT_START=2s", "PFT_STOP=10000events"), 0);
+	cr_assert_eq(settings.start.kind, PFT_EDGE_DELAY);
+	cr_assert_eq(settings.start.amount, 2000000000);
+	cr_assert_eq(settings.stop.kind, PFT_EDGE_EVENTS);
+	cr_assert_eq(settings.stop.amount, 10000);
+	cr_assert_eq(read_one("PFT_START=ctl"), 0);
+	cr_assert_eq(settings.start.kind, PFT_EDGE_ASKED);
+	cr_assert_eq(settings.stop.kind, PFT_EDGE_NONE);
+}
+
+Test(settings, records_the_functions_that_open_and_close_the_window)
+{
+	cr_assert_eq(read_two("PFT_START=serve*", "PFT_STOP=main_end@prog"), 0);
+	cr_assert_eq(settings.start.kind, PFT_EDGE_CALL);
+	cr_assert_eq(settings.stop.kind, PFT_EDGE_CALL);
+	cr_assert_str_eq(settings.start_function, "serve*");
+	cr_assert_str_eq(settings.functions, "serve*,main_end@prog");
+	cr_assert_eq(read_two("PFT_FUNCS=a,b", "PFT_STOP=c"), 0);
+	cr_assert_str_eq(settings.functions, "a,b,c");
+}
+
+Test(settings, refuses_a_time_of_the_window_that_is_none)
+{
+	refusal_of("PFT_START=2");
+	refusal_of("PFT_START=2x");
+	refusal_of("PFT_STOP=1000 events");
+	refusal_of("PFT_STOP=99999999999999999999events");
+}
+
 Test(settings, reads_words)
 {
 	cr_assert_eq(read_two("PFT_OVERFLOW=Drop", "PFT_CLOCK=monotonic"), 0);
