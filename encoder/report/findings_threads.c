@@ -8,11 +8,12 @@
 
 #include "encoder/report/units.h"
 
-// Time in which the thread was there and did not wait, between two times that count from the origin.
+// Time in which the thread was there and did not wait, in one slot of the strips.
 static uint64_t busy_in_slot(const struct pft_summary *summary, const struct pft_summary_thread *thread,
-	uint64_t from_ns, uint64_t slot_ns)
+	unsigned number, uint64_t slot_ns)
 {
-	uint64_t waiting_ns = thread->strip.waiting_ns[from_ns / slot_ns];
+	uint64_t from_ns = number * slot_ns;
+	uint64_t waiting_ns = thread->strip.waiting_ns[number];
 	uint64_t begin_ns = thread->begin_ns > summary->origin_ns ? thread->begin_ns - summary->origin_ns : 0;
 	uint64_t end_ns = begin_ns + pft_summary_life_ns(summary, thread);
 
@@ -26,13 +27,13 @@ struct slot {
 	uint64_t busy_ns; // of all of them
 };
 
-static struct slot look_at_slot(const struct pft_summary *summary, uint64_t from_ns, uint64_t slot_ns)
+static struct slot look_at_slot(const struct pft_summary *summary, unsigned number, uint64_t slot_ns)
 {
 	struct slot slot = {0};
 
 	for (const struct pft_summary_thread *thread = summary->threads; thread != NULL;
 		thread = thread->next) {
-		uint64_t busy_ns = busy_in_slot(summary, thread, from_ns, slot_ns);
+		uint64_t busy_ns = busy_in_slot(summary, thread, number, slot_ns);
 
 		if (busy_ns == UINT64_MAX)
 			continue;
@@ -59,8 +60,8 @@ static void look_for_serial_phases(struct pft_bottlenecks *bottlenecks, struct p
 	struct pft_bottleneck bottleneck, *kept;
 	struct pft_text text;
 
-	for (uint64_t from_ns = 0; from_ns + slot_ns <= end_ns; from_ns += slot_ns) {
-		struct slot slot = look_at_slot(summary, from_ns, slot_ns);
+	for (unsigned number = 0; number < PFT_STRIP_SLOTS && (number + 1) * slot_ns <= end_ns; number++) {
+		struct slot slot = look_at_slot(summary, number, slot_ns);
 
 		if (slot.threads < 2)
 			continue;
@@ -68,7 +69,7 @@ static void look_for_serial_phases(struct pft_bottlenecks *bottlenecks, struct p
 		if (slot.busy_ns < slot_ns / 2 || slot.busy_ns > slot_ns + slot_ns / 10)
 			continue;
 		if (serial_ns == 0)
-			first_ns = from_ns;
+			first_ns = number * slot_ns;
 		serial_ns += slot_ns;
 	}
 	bottleneck = pft_bottleneck_about(

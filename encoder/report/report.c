@@ -102,7 +102,7 @@ int pft_report_prepare(
 	size_t numbers = summary->functions_used + (size_t)1;
 	uint32_t *order = pft_arena_alloc(&summary->memory, numbers * sizeof *order);
 
-	report->nodes = pft_arena_alloc(&summary->memory, numbers * sizeof *report->nodes);
+	report->nodes = pft_arena_alloc(&summary->memory, numbers * sizeof(void *));
 	if (order == NULL || report->nodes == NULL)
 		return -ENOMEM;
 	pft_tree_link(&summary->tree, report->nodes);

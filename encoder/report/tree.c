@@ -31,7 +31,7 @@ static bool make_room(struct pft_tree *tree)
 	struct pft_tree_node **old = tree->buckets;
 	uint32_t old_room = tree->buckets_room;
 	uint32_t room = old_room != 0 ? 2 * old_room : BUCKETS_MIN;
-	struct pft_tree_node **fresh = pft_arena_alloc(tree->memory, room * sizeof *fresh);
+	struct pft_tree_node **fresh = pft_arena_alloc(tree->memory, room * sizeof(void *));
 
 	if (fresh == NULL)
 		return false;

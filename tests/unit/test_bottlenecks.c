@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Unit tests of encoder/report/bottlenecks.c and its rules: for each type a run that has it and one that just has
-// not. Run by Criterion.
+// Unit tests of encoder/report/bottlenecks.c and its rules: for each type a run that has it and one that just
+// has not. Run by Criterion.
 #include "encoder/report/bottlenecks.h"
 
 #include <criterion/criterion.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Unit tests of encoder/report/summary.c: small runs that can be reckoned by hand, and random ones against a list of
-// all calls. Run by Criterion.
+// Unit tests of encoder/report/summary.c: small runs that can be reckoned by hand, and random ones against a
+// list of all calls. Run by Criterion.
 #include "encoder/report/summary.h"
 
 #include <criterion/criterion.h>
