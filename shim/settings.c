@@ -142,6 +142,7 @@ static bool clock_parse(struct pft_settings *settings, const char *value)
 	if (!choice_parse(clocks, value, &clock))
 		return false;
 	settings->clock = (enum pft_clock)clock;
+	settings->trust_tsc = words_equal(value, "tsc");
 	return true;
 }
 

@@ -16,6 +16,7 @@ struct pft_settings {
 	enum pft_mode mode; // off as well in a program that PFT_PROCESSES does not select
 	enum pft_overflow overflow;
 	enum pft_clock clock; // what PFT_CLOCK allows; PFT_CLOCK_TSC means: if it is invariant
+	bool trust_tsc; // even where the kernel does not offer it
 	enum pft_format format;
 	const char *functions; // PFT_FUNCS and the functions of PFT_START and PFT_STOP, or NULL
 	const char *directory; // PFT_TRACE_DIR, MONARCH_TRACE_DIR or the default; absolute

@@ -179,7 +179,8 @@ static gettime_function *vdso_gettime(void)
 
 static void start_clock(void)
 {
-	bool tsc = settings.clock == PFT_CLOCK_TSC && pft_clock_tsc_is_invariant();
+	bool tsc = settings.clock == PFT_CLOCK_TSC && pft_clock_tsc_is_invariant() &&
+		   (settings.trust_tsc || pft_clock_tsc_is_offered());
 
 	pft_clock_start(tsc ? PFT_CLOCK_TSC : PFT_CLOCK_MONOTONIC, vdso_gettime());
 }

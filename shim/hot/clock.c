@@ -108,7 +108,7 @@ static bool names_tsc(const char *list, long size)
 	return false;
 }
 
-static bool linux_offers_tsc(void)
+bool pft_clock_tsc_is_offered(void)
 {
 	char list[128];
 	long fd =
@@ -125,5 +125,5 @@ bool pft_clock_tsc_is_invariant(void)
 {
 	unsigned eax, ebx, ecx, edx;
 
-	return __get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) && (edx & (1u << 8)) && linux_offers_tsc();
+	return __get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) && (edx & (1u << 8));
 }

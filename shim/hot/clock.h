@@ -36,8 +36,12 @@ struct pft_clock_reading pft_clock_read(void);
 // Nanoseconds of a kernel clock (CLOCK_BOOTTIME, ...).
 uint64_t pft_clock_ns(int clock);
 
-// CPUID 80000007H:EDX[8]: the counter runs at one rate in all power states. Linux offers it as a clock source
-// while it finds it in step between processors; where that cannot be read the bit alone decides.
+// CPUID 80000007H:EDX[8]: the counter runs at one rate in all power states.
 bool pft_clock_tsc_is_invariant(void);
+
+// Linux offers the counter as a clock source while it finds it in step between processors. Many virtual
+// machines offer their own instead and leave the counter out, whatever it is like. True where it cannot be
+// read.
+bool pft_clock_tsc_is_offered(void);
 
 #endif

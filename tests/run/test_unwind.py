@@ -69,7 +69,7 @@ def unwinders_have_seen_every_instruction_of_the_trampoline():
     if harness.bare:
         raise NotApplicable("runs without the shim")
     code = trampoline_instructions()
-    seen = visits(step_through(*SCENARIOS, "full", overflow="drop"))
+    seen = visits(step_through(*SCENARIOS, "full", overflow="drop", clock="tsc"))
     unseen = [code[address] for address in sorted(code.keys() - seen)]
     assert not unseen, "%d of %d:\n%s" % (len(unseen), len(code), "\n".join(unseen))
 
@@ -105,7 +105,7 @@ def gdb(*commands, name="backtrace", funcs="through*"):
     for line in ["set startup-with-shell off", "set width 0", *preload, *commands]:
         argv += ["-ex", line]
     done = harness.run(argv + [program(name)],
-                       env=harness.settings("user", funcs, harness.fresh_directory(), {}))
+                       env=harness.settings("user", funcs, harness.fresh_directory(), {"clock": "tsc"}))
     return done.stdout.decode().splitlines() + done.stderr.decode().splitlines()
 
 

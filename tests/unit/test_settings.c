@@ -276,6 +276,9 @@ Test(settings, reads_words)
 	cr_assert_eq(read_two("PFT_OVERFLOW=Drop", "PFT_CLOCK=monotonic"), 0);
 	cr_assert_eq(settings.overflow, PFT_OVERFLOW_DROP);
 	cr_assert_eq(settings.clock, PFT_CLOCK_MONOTONIC);
+	cr_assert_not(settings.trust_tsc);
+	cr_assert_eq(read_two("PFT_OVERFLOW=Drop", "PFT_CLOCK=TSC"), 0);
+	cr_assert(settings.clock == PFT_CLOCK_TSC && settings.trust_tsc);
 	cr_assert_eq(read_two("PFT_OVERFLOW=overwrite", "PFT_VERBOSE=yes"), 0);
 	cr_assert_eq(settings.overflow, PFT_OVERFLOW_OVERWRITE);
 	cr_assert(settings.verbose);
