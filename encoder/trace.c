@@ -462,14 +462,46 @@ static uint64_t describe_origin(struct pft_trace *trace, const struct pft_relati
 	return thread.uuid;
 }
 
+// The track of the origin in the JSON; NULL when there is no memory.
+static struct pft_json_track *json_origin(struct pft_trace *trace, const struct pft_relative *origin)
+{
+	struct pft_arena_mark mark = pft_arena_mark(&trace->scratch);
+	const char *process = pft_attributes_relative(origin, &trace->scratch);
+	struct pft_json_track *track;
+
+	pft_json_process(trace->json, origin->pid, process ? process : "");
+	track = origin->tid ? pft_json_thread(trace->json, origin->pid, origin->tid)
+			    : pft_json_fiber(trace->json, origin->pid);
+	if (track && !origin->tid)
+		pft_json_name(track, process ? process : "");
+	pft_arena_release(&trace->scratch, mark);
+	return track;
+}
+
+static void depart_json(struct pft_trace *trace, uint64_t ns, const char *how, uint64_t flow)
+{
+	const struct pft_session *session = trace->session;
+	struct pft_json_track *track =
+		json_origin(trace, session->before.real_ns ? &session->before : &session->parent);
+
+	if (!track)
+		return;
+	pft_json_instant(track, ns, how, "process", NULL, 0);
+	pft_json_flow(track, ns, PFT_JSON_FLOW_START, flow);
+}
+
 static void depart(struct pft_trace *trace, uint64_t ns, uint64_t uuid, uint64_t flow)
 {
 	const struct pft_session *session = trace->session;
 	const char *how = session->before.real_ns ? "exec" : session->forked_ns ? "fork" : "spawn";
 	uint64_t left_ns = session->forked_ns ? session->forked_ns : session->boot_ns;
-	struct pft_event event = pft_sequence_event(trace->own, left_ns < ns ? left_ns : ns, uuid);
+	struct pft_event event;
 
+	left_ns = left_ns < ns ? left_ns : ns;
+	event = pft_sequence_event(trace->own, left_ns, uuid);
 	pft_packet_arrow(&trace->sequences.packets, &event, how, "process", (struct pft_arrow){flow, false});
+	if (trace->json)
+		depart_json(trace, left_ns, how, flow);
 }
 
 void pft_trace_arrive(struct pft_track *track, uint64_t ns, const char *name, const char *category)
@@ -488,8 +520,10 @@ void pft_trace_arrive(struct pft_track *track, uint64_t ns, const char *name, co
 	depart(trace, ns, origin, flow);
 	event = pft_sequence_event(track->sequence, ns, track->event_uuid);
 	pft_packet_arrow(&trace->sequences.packets, &event, name, category, (struct pft_arrow){flow, true});
-	if (track->json)
-		pft_json_instant(track->json, ns, name, category, NULL, 0);
+	if (!track->json)
+		return;
+	pft_json_instant(track->json, ns, name, category, NULL, 0);
+	pft_json_flow(track->json, ns, PFT_JSON_FLOW_END, flow);
 }
 
 void pft_trace_gap(struct pft_track *track, uint64_t ns, uint64_t dropped)
