@@ -193,26 +193,6 @@ def java_with_threads_and_a_stack_overflow():
     compare(["java", "-Xmx64m", "-Xshare:auto", "Work.java"], files(Work_java=JAVA), "pthread_*,JVM_*,read,mmap", True)
 
 
-GUILE = """
-(use-modules (ice-9 threads) (ice-9 rdelim) (srfi srfi-1))
-(define (words) (call-with-input-file "prose.txt" (lambda (p) (let loop ((n 0)) (if (eof-object? (read-line p)) n (loop (+ n 1)))))))
-(display (words)) (newline)
-(display (apply + (map join-thread (map (lambda (k) (call-with-new-thread (lambda () (fold + 0 (map (lambda (x) (* x k)) (iota 5000)))))) (iota 4)))))
-(newline) (gc)
-(display (call/cc (lambda (k) (for-each (lambda (x) (if (> x 3) (k x))) '(1 2 3 4 5)) 'none))) (newline)
-(display (catch 'oops (lambda () (throw 'oops 1)) (lambda (key . rest) key))) (newline)
-(display (string-length (apply string-append (map number->string (iota 20000))))) (newline)
-"""
-
-
-@slow
-def guile_collects_garbage():
-    def prepare(directory):
-        prose(100000)(directory)
-        write(directory, "work.scm", GUILE)
-    compare(["guile", "--no-auto-compile", "work.scm"], prepare, "scm_*,GC_*", True, env={"HOME": "/nonexistent"})
-
-
 # ---- compilers, and what they make ----
 
 CXX = """

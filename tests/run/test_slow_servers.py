@@ -6,7 +6,7 @@ import subprocess
 from harness import fresh_directory, slow
 from real import compare, free_port, need, nothing, prose, write
 
-SH = "set -e\nPATH=$PATH:/usr/sbin:/sbin\nstop() { kill $server; wait $server || :; }\n"
+SH = "set -e\nPATH=$PATH:/usr/sbin:/sbin\nstop() { kill $server; wait $server 2>/dev/null || :; }\n"
 AWAIT = "n=0; until %s; do n=$((n + 1)); [ $n -lt 200 ] || exit 9; sleep 0.1; done\n"
 
 

@@ -144,8 +144,8 @@ class Trace:
 
     def totals(self):
         """How many begins and ends were "produced", "written", "filtered" and "dropped"."""
-        prefix = "pftshim."
-        return {n[len(prefix):]: v for n, v in self.attributes.items() if n.startswith(prefix) and isinstance(v, int)}
+        names = ("produced", "written", "filtered", "dropped")
+        return {n: self.attributes["pftshim." + n] for n in names if "pftshim." + n in self.attributes}
 
     def process(self):
         return next(t for t in self.tracks.values() if "process" in t)
