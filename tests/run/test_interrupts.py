@@ -29,12 +29,12 @@ def interrupt_and_jump(*how, **settings):
 
 @test
 def a_handler_records_at_every_instruction_of_recording():
-    interrupt_and_return(1)
+    interrupt_and_return(1, clock="tsc")
 
 
 @test
 def a_handler_leaves_at_every_instruction_of_recording():
-    interrupt_and_jump(1)
+    interrupt_and_jump(1, clock="tsc")
 
 
 @test
