@@ -2,7 +2,7 @@
 """A guest in somebody else's process: descriptors, signals, allocator, other guests, wrong settings."""
 import os
 
-from harness import NotApplicable, assert_counts, fresh_directory, program, same, test
+from harness import NotApplicable, assert_adds_up, assert_counts, fresh_directory, program, same, slow, test
 import harness
 
 ALL = "leaf,outer,middle,inner,through*"
@@ -40,6 +40,25 @@ def a_second_preloaded_library_may_come_before():
 def a_second_preloaded_library_may_come_behind():
     trace = same(["wrapped"], funcs="leaf,puts", behind=[program("libwrapper.so")]).trace()
     assert trace.count("leaf") == 100, trace.counts()
+
+
+@test
+def another_library_may_want_to_be_the_first_of_all():
+    for place in ({"before": [program("libfirst.so")]}, {"behind": [program("libfirst.so")]}):
+        trace = same(["calls", 20], mode="dev", **place).trace()
+        assert trace.count("libcalls.so::leaf") >= 20, trace.counts()
+        assert_adds_up(trace, trace.totals()["produced"])
+
+
+@slow
+def an_allocator_may_be_preloaded_before_or_behind():
+    for name in ("libjemalloc.so.2", "libtcmalloc_minimal.so.4"):
+        path = os.path.join("/usr/lib/x86_64-linux-gnu", name)
+        if not os.path.exists(path):
+            raise NotApplicable("no %s here" % name)
+        for place in ({"before": [path]}, {"behind": [path]}):
+            trace = same(["short_threads", 50], mode="dev", **place).trace()
+            assert_adds_up(trace, trace.totals()["produced"])
 
 
 @test
