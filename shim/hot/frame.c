@@ -175,10 +175,11 @@ static bool begin_foreign(struct pft_self *self, struct pft_frame *frame, uint32
 		return false;
 	}
 	pft_foreign_make_room();
-	frame->what = what;
+	keep_room(self, pft_foreign_record(frame));
 	frame->outer = epoch();
 	pft_foreign_record(frame)->turn++;
-	keep_room(self, pft_foreign_record(frame));
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); // a handler may leave here: what is open has a keeper
+	frame->what = what;
 	write_foreign(self, frame, what, stack);
 	return true;
 }
