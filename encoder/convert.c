@@ -6,31 +6,16 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "encoder/fail.h"
 #include "encoder/read/chrome.h"
 
-#define FAILED 1
-#define REFUSED 2
-
 static char *unfinished; // path of the output while it is being written
-
-__attribute__((format(printf, 2, 3), noreturn)) static void fail(int status, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	fputs("pft: ", stderr);
-	vfprintf(stderr, format, arguments);
-	fputs("\n", stderr);
-	va_end(arguments);
-	exit(status);
-}
 
 static void remove_unfinished(void)
 {
@@ -64,7 +49,7 @@ static char *named_after(const char *path, const char *ending)
 	if (length > cut && strcmp(path + length - cut, trace_ending) == 0)
 		length -= cut;
 	if (asprintf(&name, "%.*s%s", (int)length, path, ending) < 0)
-		fail(FAILED, "out of memory");
+		pft_fail(PFT_FAILED, "out of memory");
 	return name;
 }
 
@@ -73,14 +58,14 @@ static int open_output(const char *path)
 	int fd;
 
 	if (asprintf(&unfinished, "%s.XXXXXX", path) < 0)
-		fail(FAILED, "out of memory");
+		pft_fail(PFT_FAILED, "out of memory");
 	fd = mkostemp(unfinished, O_CLOEXEC);
 	if (fd < 0) {
 		int error = errno;
 
 		free(unfinished);
 		unfinished = NULL;
-		fail(FAILED, "%s: cannot be written: %s", path, strerror(error));
+		pft_fail(PFT_FAILED, "%s: cannot be written: %s", path, strerror(error));
 	}
 	atexit(remove_unfinished);
 	catch_signals();
@@ -95,9 +80,9 @@ static void put_in_place(const char *path, bool force)
 	if (result < 0 && errno == EINVAL && access(path, F_OK) < 0)
 		result = rename(unfinished, path);
 	if (result < 0 && errno == EEXIST)
-		fail(REFUSED, "%s: exists already; --force replaces it", path);
+		pft_fail(PFT_REFUSED, "%s: exists already; --force replaces it", path);
 	if (result < 0)
-		fail(FAILED, "%s: cannot be written: %s", path, strerror(errno));
+		pft_fail(PFT_FAILED, "%s: cannot be written: %s", path, strerror(errno));
 	unfinished = NULL;
 }
 
@@ -107,14 +92,14 @@ static void convert(const char *trace, const char *output, bool force)
 	struct pft_chrome_result result;
 
 	if (from < 0)
-		fail(REFUSED, "%s: %s", trace, strerror(errno));
+		pft_fail(PFT_REFUSED, "%s: %s", trace, strerror(errno));
 	if (!force && access(output, F_OK) == 0)
-		fail(REFUSED, "%s: exists already; --force replaces it", output);
+		pft_fail(PFT_REFUSED, "%s: exists already; --force replaces it", output);
 	result = pft_chrome_convert(from, open_output(output));
 	if (result.wrong)
-		fail(REFUSED, "%s: %s", trace, result.wrong);
+		pft_fail(PFT_REFUSED, "%s: %s", trace, result.wrong);
 	if (result.error)
-		fail(FAILED, "%s: cannot be written: %s", output, strerror(-result.error));
+		pft_fail(PFT_FAILED, "%s: cannot be written: %s", output, strerror(-result.error));
 	put_in_place(output, force);
 	if (result.left_out)
 		fprintf(stderr, "pft: %llu events were left out: nothing says when or where they happened\n",
@@ -139,12 +124,12 @@ int main(int count, char **arguments)
 			force = true;
 			break;
 		default:
-			fail(REFUSED, "%s: no such option, or it lacks its value; see pft convert -h",
+			pft_fail(PFT_REFUSED, "%s: no such option, or it lacks its value; see pft convert -h",
 				arguments[optind - 1]);
 		}
 	}
 	if (optind != count - 1)
-		fail(REFUSED, "%s; see pft convert -h",
+		pft_fail(PFT_REFUSED, "%s; see pft convert -h",
 			optind < count ? "one trace at a time" : "no trace is given");
 	convert(arguments[optind], output ? output : named_after(arguments[optind], ".json"), force);
 	return 0;

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <linux/futex.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,10 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "encoder/fail.h"
 #include "encoder/session.h"
-
-#define FAILED 1
-#define MISUSED 2
 
 // Sessions of one pid are told apart by a number (shim/store.c).
 #define NUMBERS 100
@@ -30,18 +27,6 @@
 // The flusher answers at once; a file system may hold it up.
 #define PATIENCE_S 10
 #define GRACE 3 // naps of a tenth of a second
-
-static void __attribute__((noreturn, format(printf, 2, 3))) fail(int status, const char *format, ...)
-{
-	va_list list;
-
-	fputs("pft: ", stderr);
-	va_start(list, format);
-	vfprintf(stderr, format, list);
-	va_end(list);
-	fputc('\n', stderr);
-	exit(status);
-}
 
 // ---- the session ------------------------------------------------------------------------------------
 
@@ -76,7 +61,7 @@ static int session_of_pid(const char *pid)
 		snprintf(path, sizeof(path), "/dev/shm/pftshim.%.16s.%u", pid, number);
 		fd = session_open(path, &header);
 		if (fd < 0 && errno == EACCES)
-			fail(FAILED, "%s: belongs to another user", pid);
+			pft_fail(PFT_FAILED, "%s: belongs to another user", pid);
 		if (fd < 0)
 			continue;
 		if (header.finished || header.boot_ns < youngest) {
@@ -99,12 +84,12 @@ static struct pft_session *session_find(const char *process, int *fd)
 
 	*fd = by_pid ? session_of_pid(process) : session_open(process, &header);
 	if (*fd < 0 && by_pid)
-		fail(FAILED, "%s: no such process is being recorded", process);
+		pft_fail(PFT_FAILED, "%s: no such process is being recorded", process);
 	if (*fd < 0)
-		fail(FAILED, "%s: is no session of this version: %s", process, strerror(errno));
+		pft_fail(PFT_FAILED, "%s: is no session of this version: %s", process, strerror(errno));
 	at = mmap(NULL, sizeof(header), PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
 	if (at == MAP_FAILED)
-		fail(FAILED, "%s: %s", process, strerror(errno));
+		pft_fail(PFT_FAILED, "%s: %s", process, strerror(errno));
 	return at;
 }
 
@@ -189,7 +174,7 @@ static enum pft_command command_of(const char *word)
 	while (command < PFT_COMMAND_COUNT && strcmp(commands[command], word) != 0)
 		command++;
 	if (command == PFT_COMMAND_COUNT)
-		fail(MISUSED, "%s: no such command; see pft ctl -h", word);
+		pft_fail(PFT_REFUSED, "%s: no such command; see pft ctl -h", word);
 	return command;
 }
 
@@ -199,9 +184,9 @@ static bool carry_out(struct pft_session *session, const char *process, enum pft
 	if (await(session, ask(session, command)))
 		return true;
 	if (!is_alive(session))
-		fail(FAILED, "%s: the process has ended", process);
+		pft_fail(PFT_FAILED, "%s: the process has ended", process);
 	if (runs(session))
-		fail(FAILED, "%s: no answer in %d s; is the process stopped?", process, PATIENCE_S);
+		pft_fail(PFT_FAILED, "%s: no answer in %d s; is the process stopped?", process, PATIENCE_S);
 	printf("%s: nothing is recorded now; done with the next event\n", process);
 	return false;
 }
@@ -213,15 +198,16 @@ int main(int count, char **arguments)
 	int fd;
 
 	if (count != 3)
-		fail(MISUSED, "a process and a command are wanted; see pft ctl -h");
+		pft_fail(PFT_REFUSED, "a process and a command are wanted; see pft ctl -h");
 	command = command_of(arguments[2]);
 	session = session_find(arguments[1], &fd);
 	if (!is_alive(session))
-		fail(FAILED, "%s: the process has ended", arguments[1]);
+		pft_fail(PFT_FAILED, "%s: the process has ended", arguments[1]);
 	if (flock(fd, LOCK_EX) < 0)
-		fail(FAILED, "%s: %s", arguments[1], strerror(errno));
+		pft_fail(PFT_FAILED, "%s: %s", arguments[1], strerror(errno));
 	if (carry_out(session, arguments[1], command) && session->control.result < 0)
-		fail(FAILED, "%s: %s: %s", arguments[1], arguments[2], strerror(-session->control.result));
+		pft_fail(PFT_FAILED, "%s: %s: %s", arguments[1], arguments[2],
+			strerror(-session->control.result));
 	if (command == PFT_COMMAND_STATUS)
 		say_status(session);
 	return 0;

@@ -5,16 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "encoder/fail.h"
 #include "encoder/report/feed.h"
-
-#define FAILED 1
-#define REFUSED 2
 
 #define ROWS_DEFAULT 20
 
@@ -22,18 +19,6 @@ typedef void write_function(struct pft_out *out, const struct pft_report *report
 
 static uint32_t rows = ROWS_DEFAULT;
 static struct pft_arena memory;
-
-__attribute__((format(printf, 2, 3), noreturn)) static void fail(int status, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	fputs("pft: ", stderr);
-	vfprintf(stderr, format, arguments);
-	fputs("\n", stderr);
-	va_end(arguments);
-	exit(status);
-}
 
 // ---- options ----------------------------------------------------------------------------------------
 
@@ -53,7 +38,7 @@ static write_function *format_named(const char *name)
 	for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
 		if (strcmp(formats[i].name, name) == 0)
 			return formats[i].function;
-	fail(REFUSED, "--format=%s: is not text, json, chrome or folded", name);
+	pft_fail(PFT_REFUSED, "--format=%s: is not text, json, chrome or folded", name);
 }
 
 static enum pft_report_order order_named(const char *name)
@@ -66,7 +51,7 @@ static enum pft_report_order order_named(const char *name)
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
 		if (strcmp(names[i], name) == 0)
 			return (enum pft_report_order)i;
-	fail(REFUSED, "--sort=%s: is not self, total, calls or longest", name);
+	pft_fail(PFT_REFUSED, "--sort=%s: is not self, total, calls or longest", name);
 }
 
 static uint32_t rows_named(const char *text)
@@ -75,7 +60,7 @@ static uint32_t rows_named(const char *text)
 	unsigned long number = strtoul(text, &end, 10);
 
 	if (*text < '0' || *text > '9' || *end != '\0' || number == 0 || number > 1000000)
-		fail(REFUSED, "--rows=%s: is not a number from 1 to 1000000", text);
+		pft_fail(PFT_REFUSED, "--rows=%s: is not a number from 1 to 1000000", text);
 	return (uint32_t)number;
 }
 
@@ -87,7 +72,7 @@ static void write_report(
 	static struct pft_bottlenecks bottlenecks;
 
 	if (pft_report_prepare(report, order, &bottlenecks) < 0)
-		fail(FAILED, "out of memory");
+		pft_fail(PFT_FAILED, "out of memory");
 	write(out, report);
 }
 
@@ -100,10 +85,10 @@ static int report_trace(
 
 	if (fd < 0) {
 		fprintf(stderr, "pft: %s: %s\n", path, strerror(errno));
-		return REFUSED;
+		return PFT_REFUSED;
 	}
 	if (pft_feed_read(&feed, fd) < 0)
-		fail(FAILED, "%s: out of memory", path);
+		pft_fail(PFT_FAILED, "%s: out of memory", path);
 	close(fd);
 	if (feed.wrong != NULL)
 		fprintf(stderr, "pft: %s: %s\n", path, feed.wrong);
@@ -112,7 +97,7 @@ static int report_trace(
 	if (feed.report.summary != NULL)
 		write_report(out, &feed.report, order, write);
 	pft_feed_release(&feed);
-	return feed.wrong != NULL ? REFUSED : 0;
+	return feed.wrong != NULL ? PFT_REFUSED : 0;
 }
 
 int main(int count, char **arguments)
@@ -134,15 +119,15 @@ int main(int count, char **arguments)
 		else if (option == 'n')
 			rows = rows_named(optarg);
 		else
-			fail(REFUSED, "%s: no such option, or it lacks its value; see pft report -h",
+			pft_fail(PFT_REFUSED, "%s: no such option, or it lacks its value; see pft report -h",
 				arguments[optind - 1]);
 	}
 	if (optind == count)
-		fail(REFUSED, "no trace is given; see pft report -h");
+		pft_fail(PFT_REFUSED, "no trace is given; see pft report -h");
 	if (optind < count - 1 && (write == pft_report_json || write == pft_report_chrome))
-		fail(REFUSED, "one trace at a time can be reported in this format");
+		pft_fail(PFT_REFUSED, "one trace at a time can be reported in this format");
 	if (pft_out_open(&out, STDOUT_FILENO, &memory) < 0)
-		fail(FAILED, "out of memory");
+		pft_fail(PFT_FAILED, "out of memory");
 	for (int i = optind; i < count; i++) {
 		int result = report_trace(&out, arguments[i], order, write);
 
@@ -150,6 +135,6 @@ int main(int count, char **arguments)
 	}
 	error = pft_out_flush(&out);
 	if (error != 0)
-		fail(FAILED, "standard output: %s", strerror(-error));
+		pft_fail(PFT_FAILED, "standard output: %s", strerror(-error));
 	return status;
 }
