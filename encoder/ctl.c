@@ -21,9 +21,6 @@
 #include "encoder/fail.h"
 #include "encoder/session.h"
 
-// Sessions of one pid are told apart by a number (shim/store.c).
-#define NUMBERS 100
-
 // The flusher answers at once; a file system may hold it up.
 #define PATIENCE_S 10
 #define GRACE 3 // naps of a tenth of a second
@@ -54,11 +51,11 @@ static int session_of_pid(const char *pid)
 	uint64_t youngest = 0;
 	int found = -1;
 
-	for (unsigned number = 0; number < NUMBERS; number++) {
+	for (unsigned number = 0; number < PFT_SESSION_NUMBERS; number++) {
 		char path[64];
 		int fd;
 
-		snprintf(path, sizeof(path), "/dev/shm/pftshim.%.16s.%u", pid, number);
+		snprintf(path, sizeof(path), PFT_SESSION_MEMORY "/" PFT_SESSION_NAME "%.16s.%u", pid, number);
 		fd = session_open(path, &header);
 		if (fd < 0 && errno == EACCES)
 			pft_fail(PFT_FAILED, "%s: belongs to another user", pid);

@@ -13,10 +13,9 @@
 
 #include "encoder/recover/job.h"
 #include "encoder/recover/paths.h"
+#include "encoder/session.h"
 
 #define PATH_BYTES 4096
-#define MEMORY "/dev/shm"
-#define MEMORY_NAME "pftshim."
 
 typedef enum pft_answer each(const char *path);
 
@@ -71,8 +70,8 @@ static enum pft_answer recover_own(const char *path)
 {
 	struct stat found;
 
-	if (strncmp(pft_path_name(path), MEMORY_NAME, strlen(MEMORY_NAME)) != 0 || lstat(path, &found) != 0 ||
-		found.st_uid != geteuid())
+	if (strncmp(pft_path_name(path), PFT_SESSION_NAME, strlen(PFT_SESSION_NAME)) != 0 ||
+		lstat(path, &found) != 0 || found.st_uid != geteuid())
 		return PFT_ANSWER_DONE;
 	return pft_job_session(path, false);
 }
@@ -98,7 +97,7 @@ int main(int argc, char **argv)
 	enum pft_answer answer = PFT_ANSWER_DONE;
 
 	if (argc == 1)
-		return for_each(MEMORY, recover_own);
+		return for_each(PFT_SESSION_MEMORY, recover_own);
 	for (int i = 1; i < argc; i++)
 		answer = pft_answer_of(answer, recover_path(argv[i]));
 	return answer;

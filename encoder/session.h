@@ -251,6 +251,12 @@ struct pft_relative {
 
 #define PFT_SESSION_PATH 1024
 
+// Sessions in memory are called {directory}/{name}{pid}.{number}. Numbers tell those of one pid apart: of
+// other pid namespaces, or of a process that was killed.
+#define PFT_SESSION_MEMORY "/dev/shm"
+#define PFT_SESSION_NAME "pftshim."
+#define PFT_SESSION_NUMBERS 100
+
 struct pft_session {
 	uint64_t magic;
 	uint32_t version;

@@ -19,7 +19,7 @@ void pft_relatives_name(char *path, size_t size, uint32_t pid, unsigned number)
 {
 	struct pft_text text = pft_text_in(path, size);
 
-	pft_text_add(&text, "/dev/shm/pftshim.");
+	pft_text_add(&text, PFT_SESSION_MEMORY "/" PFT_SESSION_NAME);
 	pft_text_add_number(&text, pid);
 	pft_text_add(&text, ".");
 	pft_text_add_number(&text, number);

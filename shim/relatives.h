@@ -10,9 +10,6 @@
 
 #include "encoder/session.h"
 
-// Numbers tell sessions of one pid apart: of other pid namespaces, or of a process that was killed.
-#define PFT_SESSION_NUMBERS 100
-
 // The name that session `number` of a process has in /dev/shm.
 void pft_relatives_name(char *path, size_t size, uint32_t pid, unsigned number);
 
