@@ -137,40 +137,41 @@ static void fill_process(struct pft_packets *packets, Pft__Proto__ProcessDescrip
 		process->n_cmdline = split_arguments(packets, session->cmdline, size, process->cmdline);
 }
 
-void pft_packet_process(
-	struct pft_packets *packets, uint32_t sequence, uint64_t uuid, const struct pft_session *session)
+static void put_process(
+	struct pft_packets *packets, uint32_t sequence, uint64_t uuid, Pft__Proto__ProcessDescriptor *process)
 {
 	packet_message packet = packet_on(sequence, 0);
 	Pft__Proto__TrackDescriptor track = PFT__PROTO__TRACK_DESCRIPTOR__INIT;
+
+	track.has_uuid = 1;
+	track.uuid = uuid;
+	track.process = process;
+	packet.track_descriptor = &track;
+	pft_out_commit(packets->out, pack(packets->out, &packet));
+}
+
+void pft_packet_process(
+	struct pft_packets *packets, uint32_t sequence, uint64_t uuid, const struct pft_session *session)
+{
 	Pft__Proto__ProcessDescriptor process = PFT__PROTO__PROCESS_DESCRIPTOR__INIT;
 	struct pft_arena_mark mark = pft_arena_mark(packets->scratch);
 	char *labels[PFT_LABELS_MAX];
 
 	fill_process(packets, &process, labels, session);
-	track.has_uuid = 1;
-	track.uuid = uuid;
-	track.process = &process;
-	packet.track_descriptor = &track;
-	pft_out_commit(packets->out, pack(packets->out, &packet));
+	put_process(packets, sequence, uuid, &process);
 	pft_arena_release(packets->scratch, mark);
 }
 
 void pft_packet_relative(
 	struct pft_packets *packets, uint32_t sequence, uint64_t uuid, const struct pft_relative *relative)
 {
-	packet_message packet = packet_on(sequence, 0);
-	Pft__Proto__TrackDescriptor track = PFT__PROTO__TRACK_DESCRIPTOR__INIT;
 	Pft__Proto__ProcessDescriptor process = PFT__PROTO__PROCESS_DESCRIPTOR__INIT;
 	struct pft_arena_mark mark = pft_arena_mark(packets->scratch);
 
 	process.has_pid = 1;
 	process.pid = (int32_t)relative->pid;
 	process.process_name = clean(packets, pft_attributes_relative(relative, packets->scratch));
-	track.has_uuid = 1;
-	track.uuid = uuid;
-	track.process = &process;
-	packet.track_descriptor = &track;
-	pft_out_commit(packets->out, pack(packets->out, &packet));
+	put_process(packets, sequence, uuid, &process);
 	pft_arena_release(packets->scratch, mark);
 }
 

@@ -441,7 +441,7 @@ void pft_trace_instant(struct pft_track *track, uint64_t ns, const char *name, c
 		pft_json_instant(track->json, ns, name, category, NULL, 0);
 }
 
-// The thread, or the process, that made this process: which of its tracks. 0: not known.
+// The thread, or the process, that made this process: which of its tracks.
 static uint64_t describe_origin(struct pft_trace *trace, const struct pft_relative *origin)
 {
 	struct pft_packets *packets = &trace->sequences.packets;
@@ -453,8 +453,6 @@ static uint64_t describe_origin(struct pft_trace *trace, const struct pft_relati
 		.name = "",
 	};
 
-	if (!origin->real_ns)
-		return 0;
 	pft_packet_relative(packets, trace->own->id, thread.process_uuid, origin);
 	if (!origin->tid)
 		return thread.process_uuid;
@@ -478,11 +476,10 @@ static struct pft_json_track *json_origin(struct pft_trace *trace, const struct 
 	return track;
 }
 
-static void depart_json(struct pft_trace *trace, uint64_t ns, const char *how, uint64_t flow)
+static void depart_json(struct pft_trace *trace, uint64_t ns, const struct pft_relative *origin,
+	const char *how, uint64_t flow)
 {
-	const struct pft_session *session = trace->session;
-	struct pft_json_track *track =
-		json_origin(trace, session->before.real_ns ? &session->before : &session->parent);
+	struct pft_json_track *track = json_origin(trace, origin);
 
 	if (!track)
 		return;
@@ -490,30 +487,30 @@ static void depart_json(struct pft_trace *trace, uint64_t ns, const char *how, u
 	pft_json_flow(track, ns, PFT_JSON_FLOW_START, flow);
 }
 
-static void depart(struct pft_trace *trace, uint64_t ns, uint64_t uuid, uint64_t flow)
+static void depart(struct pft_trace *trace, uint64_t ns, const struct pft_relative *origin, uint64_t flow)
 {
 	const struct pft_session *session = trace->session;
 	const char *how = session->before.real_ns ? "exec" : session->forked_ns ? "fork" : "spawn";
 	uint64_t left_ns = session->forked_ns ? session->forked_ns : session->boot_ns;
+	uint64_t uuid = describe_origin(trace, origin);
 	struct pft_event event;
 
 	left_ns = left_ns < ns ? left_ns : ns;
 	event = pft_sequence_event(trace->own, left_ns, uuid);
 	pft_packet_arrow(&trace->sequences.packets, &event, how, "process", (struct pft_arrow){flow, false});
 	if (trace->json)
-		depart_json(trace, left_ns, how, flow);
+		depart_json(trace, left_ns, origin, how, flow);
 }
 
 void pft_trace_arrive(struct pft_track *track, uint64_t ns, const char *name, const char *category)
 {
 	struct pft_trace *trace = track->trace;
 	const struct pft_session *session = trace->session;
+	const struct pft_relative *origin = session->before.real_ns ? &session->before : &session->parent;
 	uint64_t flow = make_uuid(session, UUID_FLOW, 0);
-	uint64_t origin =
-		describe_origin(trace, session->before.real_ns ? &session->before : &session->parent);
 	struct pft_event event;
 
-	if (!origin) {
+	if (!origin->real_ns) {
 		pft_trace_instant(track, ns, name, category);
 		return;
 	}
