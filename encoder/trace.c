@@ -528,6 +528,8 @@ void pft_trace_gap(struct pft_track *track, uint64_t ns, uint64_t dropped)
 	while (track->depth)
 		pft_trace_end(track, ns, 0);
 	pft_sequence_start(track->sequence, ns, dropped);
+	// The packet has no time but its sequence's, which a thread before may have brought further than
+	// `ns`.
 	if (track->json && dropped)
-		pft_json_lost(track->json, ns, dropped);
+		pft_json_lost(track->json, track->sequence->last_ns, dropped);
 }
