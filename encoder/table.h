@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A table from 64-bit keys to numbers. Called by callstacks.c. Flusher context, or any single thread. Memory
-// grows with the most that it has held.
+// A table from 64-bit keys to numbers. Called by callstacks.c and report/. Flusher context, or any single
+// thread. Memory grows with the most that it has held.
 #ifndef PFT_TABLE_H
 #define PFT_TABLE_H
 

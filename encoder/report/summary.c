@@ -8,8 +8,6 @@
 
 #include "encoder/array.h"
 
-#define NUMBERS_MIN 256u
-
 // Stands for the chains that the tree has no room for, and for functions beyond memory.
 #define BEYOND_NAME "(more)"
 
@@ -59,64 +57,38 @@ void pft_summary_close(struct pft_summary *summary)
 
 // ---- functions --------------------------------------------------------------------------------------
 
-static uint32_t *number_at(const struct pft_summary *summary, uint32_t name, uint32_t category)
-{
-	uint32_t place = (name * 2654435761u) ^ (category * 2246822519u);
-
-	for (;; place++) {
-		uint32_t *number = &summary->numbers[place & (summary->numbers_room - 1)];
-		const struct pft_summary_function *function = &summary->functions[*number];
-
-		if (*number == 0 || (function->name == name && function->category == category))
-			return number;
-	}
-}
-
-static bool make_room_for_numbers(struct pft_summary *summary)
-{
-	uint32_t room = summary->numbers_room != 0 ? 2 * summary->numbers_room : NUMBERS_MIN;
-	uint32_t *fresh = pft_arena_alloc(&summary->memory, room * sizeof *fresh);
-
-	if (fresh == NULL)
-		return false;
-	summary->numbers = fresh;
-	summary->numbers_room = room;
-	for (uint32_t i = 1; i <= summary->functions_used; i++)
-		*number_at(summary, summary->functions[i].name, summary->functions[i].category) = i;
-	return true;
-}
-
 static bool make_room_for_function(struct pft_summary *summary)
 {
 	void *grown;
 
-	if (summary->functions_used + 1 >= summary->functions_room) {
-		grown = pft_array_grow(&summary->memory, summary->functions, &summary->functions_room,
-			summary->functions_used + 1, sizeof *summary->functions);
-		if (grown == NULL)
-			return false;
+	if (summary->functions_used + 1 < summary->functions_room)
+		return true;
+	grown = pft_array_grow(&summary->memory, summary->functions, &summary->functions_room,
+		summary->functions_used + 1, sizeof *summary->functions);
+	if (grown != NULL)
 		summary->functions = grown;
-	}
-	return 2 * (summary->functions_used + 1) < summary->numbers_room || make_room_for_numbers(summary);
+	return grown != NULL;
 }
 
 uint32_t pft_summary_function(struct pft_summary *summary, const char *name, const char *category)
 {
 	uint32_t name_number = pft_strings_number(&summary->strings, name);
 	uint32_t category_number = pft_strings_number(&summary->strings, category);
-	uint32_t *number;
+	uint64_t key = (uint64_t)name_number << 32 | category_number;
+	uint32_t number = pft_table_get(&summary->numbers, key);
 
-	if (name_number == 0 || category_number == 0 || !make_room_for_function(summary)) {
+	if (number != 0)
+		return number;
+	number = summary->functions_used + 1;
+	if (name_number == 0 || category_number == 0 || !make_room_for_function(summary) ||
+		!pft_table_put(&summary->numbers, &summary->memory, key, number)) {
 		summary->incomplete = true;
 		return 1;
 	}
-	number = number_at(summary, name_number, category_number);
-	if (*number == 0) {
-		*number = ++summary->functions_used;
-		summary->functions[*number] = (struct pft_summary_function){
-			.name = name_number, .category = category_number, .kind = pft_kind_of(name)};
-	}
-	return *number;
+	summary->functions[number] = (struct pft_summary_function){
+		.name = name_number, .category = category_number, .kind = pft_kind_of(name)};
+	summary->functions_used = number;
+	return number;
 }
 
 // ---- threads and stacks -----------------------------------------------------------------------------

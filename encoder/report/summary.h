@@ -17,6 +17,7 @@
 #include "encoder/report/kinds.h"
 #include "encoder/session.h"
 #include "encoder/strings.h"
+#include "encoder/table.h"
 #include "encoder/report/strip.h"
 #include "encoder/report/tree.h"
 
@@ -68,8 +69,7 @@ struct pft_summary {
 	struct pft_strings strings;
 	struct pft_summary_function *functions; // 1 to functions_used
 	uint32_t functions_room, functions_used;
-	uint32_t *numbers; // of functions, by name and category; a power of two of them
-	uint32_t numbers_room;
+	struct pft_table numbers; // of functions, by name and category
 	struct pft_tree tree;
 	struct pft_summary_thread *threads, **threads_end; // in order of their beginning
 	uint32_t threads_used;

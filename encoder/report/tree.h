@@ -9,10 +9,12 @@
 #include <stdint.h>
 
 #include "encoder/base/arena.h"
+#include "encoder/table.h"
 
 #define PFT_TREE_NODES_MAX (1u << 17)
 
 struct pft_tree_node {
+	uint32_t number; // from 1
 	uint32_t function;
 	struct pft_tree_node *parent; // NULL at the root
 	struct pft_tree_node *children, *next; // the newest first
@@ -24,13 +26,13 @@ struct pft_tree_node {
 struct pft_tree {
 	struct pft_arena *memory;
 	struct pft_tree_node *root; // of no function
-	struct pft_tree_node *beyond; // below the root, of the function `beyond_function`
-	struct pft_tree_node **buckets; // by parent and function; a power of two of them
-	uint32_t buckets_room, nodes;
-	uint32_t beyond_function; // stands for what has no node of its own; named by the caller
+	struct pft_tree_node *beyond; // below the root: stands for what has no node of its own
+	struct pft_table numbers; // of nodes, by their parent's number and their function
+	struct pft_tree_node **by_number; // 1 to nodes
+	uint32_t room, nodes;
 };
 
-// An empty tree. False when out of memory.
+// An empty tree; `beyond_function` is the function of the node `beyond`. False when out of memory.
 bool pft_tree_open(struct pft_tree *tree, struct pft_arena *memory, uint32_t beyond_function);
 
 // The node of `function` called from `parent`, made when there is none. Never NULL.
