@@ -213,7 +213,6 @@ int pft_feed_read(struct pft_feed *feed, int fd)
 	result = pft_read(fd, hear, &feeding);
 	give_places_back(&feeding);
 	feed->wrong = result.wrong;
-	feed->skipped = result.skipped;
 	return feeding.failed ? -ENOMEM : 0;
 }
 

@@ -10,7 +10,6 @@
 
 struct pft_feed {
 	const char *wrong; // what is wrong with the trace, as a phrase, or NULL
-	uint64_t skipped; // events that nobody knows what to make of
 	struct pft_report report; // not prepared yet; its summary is NULL when there was no event
 };
 

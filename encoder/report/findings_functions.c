@@ -72,38 +72,27 @@ static void say_waits(struct pft_bottleneck *bottleneck, const struct pft_summar
 	pft_text_add_duration(&text, function->max_ns);
 }
 
-static void keep_waits(struct pft_bottlenecks *bottlenecks, const struct pft_summary *summary,
-	uint32_t number, struct pft_bottleneck bottleneck)
-{
-	struct pft_bottleneck *kept = pft_bottleneck_keep(bottlenecks, &bottleneck);
-
-	if (kept == NULL)
-		return;
-	name_place(kept, summary, number);
-	say_waits(kept, &summary->functions[number]);
-}
-
 // Waits of that kind, `share` of the threads' time or more.
-static bool look_at_waits(struct pft_bottlenecks *bottlenecks, const struct pft_summary *summary,
+static void look_at_waits(struct pft_bottlenecks *bottlenecks, const struct pft_summary *summary,
 	uint32_t number, enum pft_bottleneck_type type, double share)
 {
 	const struct pft_summary_function *function = &summary->functions[number];
 	struct pft_bottleneck bottleneck = pft_bottleneck_about(
 		type, function->max_at_ns, function->wait_ns, callers_life_ns(summary, number));
+	struct pft_bottleneck *kept;
 
-	if (bottleneck.share < share)
-		return false;
-	keep_waits(bottlenecks, summary, number, bottleneck);
-	return true;
+	if (bottleneck.share < share || !(kept = pft_bottleneck_keep(bottlenecks, &bottleneck)))
+		return;
+	name_place(kept, summary, number);
+	say_waits(kept, function);
 }
 
 static bool is_polled(const struct pft_summary *summary, uint32_t number)
 {
 	const struct pft_summary_function *function = &summary->functions[number];
-	double seconds = (double)callers_life_ns(summary, number) / 1e9;
 
 	return function->waits >= 50 && pft_histogram_quantile(&function->durations, 0.5) < 20 * PFT_MS &&
-	       (double)function->waits >= 10 * seconds;
+	       (double)function->waits >= 10 * ((double)callers_life_ns(summary, number) / 1e9);
 }
 
 // Waits for other threads are theirs to answer for; waits for descriptors and time are not.

@@ -93,19 +93,12 @@ struct group {
 	uint64_t busy_ns, most_ns, begin_ns;
 };
 
-static uint64_t busy_ns(const struct pft_summary *summary, const struct pft_summary_thread *thread)
-{
-	uint64_t ns = pft_summary_life_ns(summary, thread);
-
-	return ns > thread->waiting_ns ? ns - thread->waiting_ns : 0;
-}
-
 static struct group group_from(const struct pft_summary *summary, const struct pft_summary_thread *first)
 {
 	struct group group = {.begin_ns = first->begin_ns};
 
 	for (const struct pft_summary_thread *thread = first; thread != NULL; thread = thread->next) {
-		uint64_t ns = busy_ns(summary, thread);
+		uint64_t ns = pft_summary_busy_ns(summary, thread);
 
 		if (thread->name != first->name || thread == summary->threads)
 			continue;

@@ -323,3 +323,10 @@ uint64_t pft_summary_life_ns(const struct pft_summary *summary, const struct pft
 {
 	return (thread->ended ? thread->last_ns : summary->last_ns) - thread->begin_ns;
 }
+
+uint64_t pft_summary_busy_ns(const struct pft_summary *summary, const struct pft_summary_thread *thread)
+{
+	uint64_t ns = pft_summary_life_ns(summary, thread);
+
+	return ns > thread->waiting_ns ? ns - thread->waiting_ns : 0;
+}

@@ -115,4 +115,7 @@ void pft_summary_gap(struct pft_summary *summary, struct pft_summary_stack *stac
 uint64_t pft_summary_run_ns(const struct pft_summary *summary);
 uint64_t pft_summary_life_ns(const struct pft_summary *summary, const struct pft_summary_thread *thread);
 
+// How much of its life the thread did not wait, as far as recorded calls say.
+uint64_t pft_summary_busy_ns(const struct pft_summary *summary, const struct pft_summary_thread *thread);
+
 #endif

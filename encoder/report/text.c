@@ -33,27 +33,13 @@ static void add_word(struct pft_text *line, const char *word)
 	align_right(line, start);
 }
 
-static void add_duration(struct pft_text *line, uint64_t ns)
+typedef void add_function(struct pft_text *text, uint64_t value);
+
+static void add_cell(struct pft_text *line, add_function *add, uint64_t value)
 {
 	size_t start = line->used;
 
-	pft_text_add_duration(line, ns);
-	align_right(line, start);
-}
-
-static void add_count(struct pft_text *line, uint64_t count)
-{
-	size_t start = line->used;
-
-	pft_text_add_count(line, count);
-	align_right(line, start);
-}
-
-static void add_number(struct pft_text *line, uint64_t number)
-{
-	size_t start = line->used;
-
-	pft_text_add_number(line, number);
+	add(line, value);
 	align_right(line, start);
 }
 
@@ -134,13 +120,13 @@ static void write_function(struct pft_out *out, const struct pft_report *report,
 	const struct pft_summary_function *function = &report->summary->functions[number];
 	struct pft_text line = pft_report_line(out);
 
-	add_duration(&line, pft_report_self_ns(report, function));
-	add_duration(&line, function->self_ns);
-	add_duration(&line, function->total_ns);
-	add_count(&line, function->calls);
-	add_duration(&line, pft_report_quantile_ns(function, 0.5));
-	add_duration(&line, pft_report_quantile_ns(function, 0.99));
-	add_duration(&line, function->max_ns);
+	add_cell(&line, pft_text_add_duration, pft_report_self_ns(report, function));
+	add_cell(&line, pft_text_add_duration, function->self_ns);
+	add_cell(&line, pft_text_add_duration, function->total_ns);
+	add_cell(&line, pft_text_add_count, function->calls);
+	add_cell(&line, pft_text_add_duration, pft_report_quantile_ns(function, 0.5));
+	add_cell(&line, pft_text_add_duration, pft_report_quantile_ns(function, 0.99));
+	add_cell(&line, pft_text_add_duration, function->max_ns);
 	pft_text_add(&line, pft_report_is_mostly_probe(report, function) ? " *" : "  ");
 	pft_text_add(&line, pft_report_name(report, number));
 	pft_report_end_line(out, &line);
@@ -174,13 +160,12 @@ static void write_threads(struct pft_out *out, const struct pft_report *report, 
 	for (const struct pft_summary_thread *thread = summary->threads; thread != NULL && rows-- != 0;
 		thread = thread->next) {
 		uint64_t life_ns = pft_summary_life_ns(summary, thread);
-		uint64_t busy_ns = life_ns > thread->waiting_ns ? life_ns - thread->waiting_ns : 0;
 		struct pft_text line = pft_report_line(out);
 
-		add_duration(&line, life_ns);
-		add_duration(&line, thread->waiting_ns);
-		add_share(&line, busy_ns, life_ns);
-		add_count(&line, thread->calls);
+		add_cell(&line, pft_text_add_duration, life_ns);
+		add_cell(&line, pft_text_add_duration, thread->waiting_ns);
+		add_share(&line, pft_summary_busy_ns(summary, thread), life_ns);
+		add_cell(&line, pft_text_add_count, thread->calls);
 		pft_text_add(&line, "  ");
 		pft_text_add_number(&line, thread->tid);
 		pft_text_add(&line, " ");
@@ -199,9 +184,9 @@ static void write_slowest(struct pft_out *out, const struct pft_report *report, 
 		const struct pft_summary_call *call = &summary->slowest[i];
 		struct pft_text line = pft_report_line(out);
 
-		add_duration(&line, call->duration_ns);
-		add_duration(&line, call->begin_ns - summary->begin_ns);
-		add_number(&line, call->thread->tid);
+		add_cell(&line, pft_text_add_duration, call->duration_ns);
+		add_cell(&line, pft_text_add_duration, call->begin_ns - summary->begin_ns);
+		add_cell(&line, pft_text_add_number, call->thread->tid);
 		pft_text_add(&line, "  ");
 		pft_text_add(&line, pft_report_name(report, call->function));
 		pft_report_end_line(out, &line);
