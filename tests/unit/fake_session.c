@@ -111,6 +111,15 @@ uint32_t pft_fake_hook(struct pft_session *session, const char *object, const ch
 	return id;
 }
 
+struct pft_clocks pft_fake_clocks(const struct pft_session *session, uint64_t ns)
+{
+	return (struct pft_clocks){
+		.boot_ns = session->boot_ns + ns,
+		.monotonic_ns = session->monotonic_ns + ns,
+		.real_ns = session->real_ns + ns,
+	};
+}
+
 struct pft_session_thread *pft_fake_thread(
 	struct pft_session *session, uint32_t index, uint32_t tid, const char *name)
 {

@@ -9,12 +9,16 @@
 #include <stdint.h>
 
 #include "encoder/session.h"
+#include "encoder/trace.h"
 
 // Ends the test when there is no memory. `ring_bytes` is a power of two.
 struct pft_session *pft_fake_session(uint64_t ring_bytes, uint32_t threads_max);
 
 // Adds a hook and returns its id, from PFT_HOOK_FIRST on. Either name may be NULL: none.
 uint32_t pft_fake_hook(struct pft_session *session, const char *object, const char *symbol);
+
+// What all clocks show `ns` nanoseconds after the session's start.
+struct pft_clocks pft_fake_clocks(const struct pft_session *session, uint64_t ns);
 
 // Makes entry `index` a live thread that begins at ring position 0.
 struct pft_session_thread *pft_fake_thread(

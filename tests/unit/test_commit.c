@@ -21,11 +21,7 @@ static int fd;
 
 static void now_is(uint64_t ns)
 {
-	struct pft_clocks clocks = {
-		.boot_ns = session->boot_ns + ns,
-		.monotonic_ns = session->monotonic_ns + ns,
-		.real_ns = session->real_ns + ns,
-	};
+	struct pft_clocks clocks = pft_fake_clocks(session, ns);
 
 	if (replay == NULL)
 		replay = pft_replay_open(session, fd, clocks);

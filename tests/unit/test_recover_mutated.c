@@ -57,7 +57,7 @@ static void set_up(void)
 	session = pft_fake_session(1024, 3);
 	mutant = pft_fake_session(1024, 3);
 	hook = pft_fake_hook(session, "object", "f");
-	clocks = (struct pft_clocks){session->boot_ns, session->monotonic_ns, session->real_ns};
+	clocks = pft_fake_clocks(session, 0);
 	first = pft_fake_ring(session, 0, 100, "first", 64);
 	second = pft_fake_ring(session, 2, 101, "second", 0);
 	fd = pft_reader_file();

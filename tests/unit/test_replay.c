@@ -25,15 +25,6 @@ static struct pft_fake_ring ring;
 static uint32_t outer, inner, leaf;
 static int fd;
 
-static struct pft_clocks clocks_at(uint64_t ns)
-{
-	return (struct pft_clocks){
-		.boot_ns = session->boot_ns + ns,
-		.monotonic_ns = session->monotonic_ns + ns,
-		.real_ns = session->real_ns + ns,
-	};
-}
-
 static void set_up(void)
 {
 	session = pft_fake_session(RING_BYTES, 4);
@@ -48,12 +39,12 @@ TestSuite(replay, .init = set_up);
 
 static void now_is(uint64_t ns)
 {
-	pft_replay_clocks(replay, session->start_ticks + ns, clocks_at(ns));
+	pft_replay_clocks(replay, session->start_ticks + ns, pft_fake_clocks(session, ns));
 }
 
 static void start(void)
 {
-	replay = pft_replay_open(session, fd, clocks_at(0));
+	replay = pft_replay_open(session, fd, pft_fake_clocks(session, 0));
 	cr_assert_not_null(replay);
 	now_is(0);
 }
@@ -358,8 +349,8 @@ Test(replay, converts_ticks_of_the_counter)
 	session->clock = PFT_CLOCK_TSC;
 	session->start_ticks = 777000000000;
 	ring.thread->begin_ticks = session->start_ticks;
-	replay = pft_replay_open(session, fd, clocks_at(0));
-	pft_replay_clocks(replay, session->start_ticks + 3000000000, clocks_at(1000000000));
+	replay = pft_replay_open(session, fd, pft_fake_clocks(session, 0));
+	pft_replay_clocks(replay, session->start_ticks + 3000000000, pft_fake_clocks(session, 1000000000));
 	pft_fake_begin(&ring, 3000, outer); // ticks
 	pft_fake_end(&ring, 9000);
 	finish(30000);
@@ -372,7 +363,7 @@ Test(replay, keeps_a_straight_line_on_the_monotonic_clock)
 
 	start();
 	for (uint64_t ms = 20; ms < 2000; ms += 20) {
-		clocks = clocks_at(ms * 1000000);
+		clocks = pft_fake_clocks(session, ms * 1000000);
 		clocks.boot_ns += ms % 7 * 100; // the two are not read at once
 		pft_replay_clocks(replay, session->start_ticks + ms * 1000000, clocks);
 	}
@@ -389,7 +380,7 @@ Test(replay, goes_on_in_boot_time_after_the_machine_was_suspended)
 
 	start();
 	now_is(20000000);
-	clocks = clocks_at(40000000);
+	clocks = pft_fake_clocks(session, 40000000);
 	clocks.boot_ns += hour;
 	pft_replay_clocks(replay, session->start_ticks + 40000000, clocks);
 	pft_fake_begin(&ring, 41000000, outer);
@@ -786,7 +777,7 @@ Test(replay, goes_on_counting_when_the_file_cannot_be_written)
 {
 	int full = open("/dev/full", O_WRONLY);
 
-	replay = pft_replay_open(session, full, clocks_at(0));
+	replay = pft_replay_open(session, full, pft_fake_clocks(session, 0));
 	now_is(0);
 	for (int i = 0; i < 2; i++) {
 		pft_fake_begin(&ring, 1000, outer);

@@ -28,18 +28,9 @@ static uint32_t hook;
 static uint64_t now;
 static int fd;
 
-static struct pft_clocks clocks_at(uint64_t ns)
-{
-	return (struct pft_clocks){
-		.boot_ns = session->boot_ns + ns,
-		.monotonic_ns = session->monotonic_ns + ns,
-		.real_ns = session->real_ns + ns,
-	};
-}
-
 static void now_is(uint64_t ns)
 {
-	pft_replay_clocks(replay, session->start_ticks + ns, clocks_at(ns));
+	pft_replay_clocks(replay, session->start_ticks + ns, pft_fake_clocks(session, ns));
 }
 
 static void set_up(void)
@@ -49,7 +40,7 @@ static void set_up(void)
 	for (uint32_t i = 0; i < THREADS; i++)
 		rings[i] = pft_fake_ring(session, i, 100 + i, "worker", 0);
 	fd = pft_reader_file();
-	replay = pft_replay_open(session, fd, clocks_at(0));
+	replay = pft_replay_open(session, fd, pft_fake_clocks(session, 0));
 	cr_assert_not_null(replay);
 	now_is(0);
 	now = 1000;
@@ -350,7 +341,7 @@ static struct pft_trace *resume(struct pft_fibers *thread)
 {
 	static const struct pft_filters filters = {.depth_max = PFT_DEPTH_MAX};
 	struct pft_commit *kept = pft_session_commit(session, session->generation);
-	struct pft_trace *trace = pft_trace_open(session, fd, clocks_at(now), kept->sequences);
+	struct pft_trace *trace = pft_trace_open(session, fd, pft_fake_clocks(session, now), kept->sequences);
 
 	again = (struct pft_strands){.filters = &filters, .arena = &memory};
 	again.map.arena = again.fibers.arena = &memory;
