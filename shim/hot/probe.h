@@ -12,8 +12,8 @@ struct pft_probe_cost {
 	uint32_t inside_ns, outside_ns;
 };
 
-// A tenth of a millisecond or so. The calls go into a ring of their own, which nobody reads but this.
-// Where the clock is read by a call, that is most of the cost, and what is said.
+// Takes less than a tenth of a millisecond. The calls go into a ring of their own, which nobody reads but
+// this. Where the clock is read by a call, that is most of the cost, and what is said.
 struct pft_probe_cost pft_probe_measure(void);
 
 #endif
