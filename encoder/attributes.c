@@ -137,7 +137,7 @@ static size_t add_origin(
 }
 
 size_t pft_attributes_list(struct pft_attribute list[PFT_ATTRIBUTES_MAX], const struct pft_session *session,
-	const struct pft_totals *totals, struct pft_arena *arena)
+	const struct pft_totals *totals, uint64_t duration_ns, struct pft_arena *arena)
 {
 	size_t selectors_bytes = strnlen(session->selectors, sizeof session->selectors);
 	size_t count = 0;
@@ -158,6 +158,7 @@ size_t pft_attributes_list(struct pft_attribute list[PFT_ATTRIBUTES_MAX], const 
 	count = add_number(list, count, "pftshim.written", totals->written);
 	count = add_number(list, count, "pftshim.filtered", totals->filtered);
 	count = add_number(list, count, "pftshim.dropped", totals->dropped);
+	count = add_number(list, count, "pftshim.duration_ns", duration_ns);
 	if (session->frames_max)
 		count = add_number(list, count, "pftshim.stacks_cut", session->stacks_cut);
 	return count;

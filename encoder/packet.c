@@ -186,7 +186,7 @@ static void fill_attribute(
 }
 
 void pft_packet_attributes(struct pft_packets *packets, uint32_t sequence, const struct pft_session *session,
-	const struct pft_totals *totals)
+	const struct pft_totals *totals, uint64_t duration_ns)
 {
 	packet_message packet = packet_on(sequence, 0);
 	Pft__Proto__TraceAttributes message = PFT__PROTO__TRACE_ATTRIBUTES__INIT;
@@ -194,7 +194,7 @@ void pft_packet_attributes(struct pft_packets *packets, uint32_t sequence, const
 	struct pft_attribute attributes[PFT_ATTRIBUTES_MAX];
 	attribute_message messages[PFT_ATTRIBUTES_MAX], *list[PFT_ATTRIBUTES_MAX];
 
-	message.n_attribute = pft_attributes_list(attributes, session, totals, packets->scratch);
+	message.n_attribute = pft_attributes_list(attributes, session, totals, duration_ns, packets->scratch);
 	for (size_t i = 0; i < message.n_attribute; i++) {
 		fill_attribute(packets, &messages[i], &attributes[i]);
 		list[i] = &messages[i];

@@ -33,10 +33,11 @@ struct pft_relative;
 void pft_packet_relative(
 	struct pft_packets *packets, uint32_t sequence, uint64_t uuid, const struct pft_relative *relative);
 
-// Version, mode, selectors, command line and origin of the session, and `totals` unless NULL.
+// Version, mode, selectors, command line and origin of the session, and unless NULL `totals`, which were
+// reached after so long a time.
 struct pft_totals;
 void pft_packet_attributes(struct pft_packets *packets, uint32_t sequence, const struct pft_session *session,
-	const struct pft_totals *totals);
+	const struct pft_totals *totals, uint64_t duration_ns);
 
 // ---- tracks -----------------------------------------------------------------------------------------
 

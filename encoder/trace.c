@@ -73,7 +73,7 @@ static void write_head(struct pft_trace *trace)
 	pft_packet_system(packets, trace->own->id);
 	pft_packet_process(packets, trace->own->id, trace->process_uuid, trace->session);
 	pft_sequence_start(trace->own, trace->sequences.clocks.boot_ns, 0);
-	pft_packet_attributes(packets, trace->own->id, trace->session, NULL);
+	pft_packet_attributes(packets, trace->own->id, trace->session, NULL, 0);
 }
 
 static bool set_up(struct pft_trace *trace, int fd)
@@ -171,12 +171,19 @@ int pft_trace_flush(struct pft_trace *trace)
 	return error ? error : json_error;
 }
 
+// Up to the last reading of the clocks.
+static uint64_t duration_ns(const struct pft_trace *trace)
+{
+	return trace->sequences.clocks.boot_ns - trace->session->boot_ns;
+}
+
 static void finish_json(struct pft_trace *trace, const struct pft_totals *totals)
 {
 	struct pft_arena_mark mark = pft_arena_mark(&trace->scratch);
 	struct pft_attribute attributes[PFT_ATTRIBUTES_MAX];
 	struct pft_arg other[PFT_ATTRIBUTES_MAX];
-	size_t count = pft_attributes_list(attributes, trace->session, totals, &trace->scratch);
+	size_t count =
+		pft_attributes_list(attributes, trace->session, totals, duration_ns(trace), &trace->scratch);
 
 	for (size_t i = 0; i < count; i++)
 		other[i] = (struct pft_arg){
@@ -193,7 +200,8 @@ void pft_trace_totals(struct pft_trace *trace, struct pft_totals totals)
 {
 	if (trace->json)
 		finish_json(trace, &totals);
-	pft_packet_attributes(&trace->sequences.packets, trace->own->id, trace->session, &totals);
+	pft_packet_attributes(
+		&trace->sequences.packets, trace->own->id, trace->session, &totals, duration_ns(trace));
 }
 
 int pft_trace_close(struct pft_trace *trace, struct pft_totals totals)

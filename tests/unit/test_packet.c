@@ -129,7 +129,7 @@ Test(packet, tells_the_settings_at_the_start)
 {
 	const packet_message *packet;
 
-	pft_packet_attributes(&packets, 7, pft_fake_session(4096, 1), NULL);
+	pft_packet_attributes(&packets, 7, pft_fake_session(4096, 1), NULL, 0);
 	packet = written();
 	cr_assert_str_eq(attribute(packet, "pftshim.version")->string_value, "0.1.0");
 	cr_assert_str_eq(attribute(packet, "pftshim.mode")->string_value, "dev");
@@ -137,6 +137,7 @@ Test(packet, tells_the_settings_at_the_start)
 	cr_assert_str_eq(attribute(packet, "pftshim.command_line")->string_value,
 		"/opt/fake/program --first second argument");
 	cr_assert_null(attribute(packet, "pftshim.produced"));
+	cr_assert_null(attribute(packet, "pftshim.duration_ns"));
 }
 
 Test(packet, tells_the_origin_with_the_settings)
@@ -148,7 +149,7 @@ Test(packet, tells_the_origin_with_the_settings)
 		.real_ns = 1, .pid = session->parent_pid + 1, .process = "make", .execution = "night"};
 	session->before = (struct pft_relative){.real_ns = 1, .process = "sh"};
 	session->outer_pid = 56;
-	pft_packet_attributes(&packets, 7, session, NULL);
+	pft_packet_attributes(&packets, 7, session, NULL, 0);
 	packet = written();
 	cr_assert_eq(attribute(packet, "pftshim.parent_pid")->long_value, getppid());
 	cr_assert_str_eq(attribute(packet, "pftshim.parent")->string_value, "make");
@@ -163,12 +164,13 @@ Test(packet, tells_the_totals_at_the_end)
 	struct pft_totals totals = {.produced = 10, .written = 5, .filtered = 3, .dropped = 2};
 	const packet_message *packet;
 
-	pft_packet_attributes(&packets, 7, pft_fake_session(4096, 1), &totals);
+	pft_packet_attributes(&packets, 7, pft_fake_session(4096, 1), &totals, 11);
 	packet = written();
 	cr_assert_eq(attribute(packet, "pftshim.produced")->long_value, 10);
 	cr_assert_eq(attribute(packet, "pftshim.written")->long_value, 5);
 	cr_assert_eq(attribute(packet, "pftshim.filtered")->long_value, 3);
 	cr_assert_eq(attribute(packet, "pftshim.dropped")->long_value, 2);
+	cr_assert_eq(attribute(packet, "pftshim.duration_ns")->long_value, 11);
 	cr_assert_not_null(attribute(packet, "pftshim.mode"));
 }
 

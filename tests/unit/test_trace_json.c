@@ -90,7 +90,7 @@ static void is_everything(void)
 	cr_assert(json_holds("\"thread_name\",\"args\":{\"name\":\"coroutine 1 of 4321\"}"));
 	cr_assert(json_holds("\"pftshim.mode\":\"dev\""));
 	cr_assert(json_holds("\"pftshim.produced\":10,\"pftshim.written\":5,\"pftshim.filtered\":4,\"pftshim."
-			     "dropped\":1"));
+			     "dropped\":1,\"pftshim.duration_ns\":0"));
 }
 
 Test(trace_json, holds_what_the_packets_hold)
