@@ -127,14 +127,9 @@ static unsigned rest(unsigned idle_rounds)
 
 // ---- the thread -------------------------------------------------------------------------------------
 
-static bool is_open(const struct pft_files *files)
-{
-	return files->trace >= 0 || files->json >= 0;
-}
-
 static int open_files(void)
 {
-	if (!is_open(&flusher.handed))
+	if (!pft_files_are_open(&flusher.handed))
 		return pft_place_open(flusher.place, &flusher.files);
 	flusher.files = flusher.handed;
 	return 0;
@@ -149,12 +144,14 @@ static int open_replay(void)
 	if (error)
 		return error;
 	if (flusher.replay)
-		pft_replay_reopen(flusher.replay, flusher.files.trace);
+		pft_replay_reopen(flusher.replay, flusher.files.fds[PFT_FILE_TRACE]);
 	else
-		flusher.replay = pft_replay_open(pft_session, flusher.files.trace, clocks);
+		flusher.replay = pft_replay_open(pft_session, flusher.files.fds[PFT_FILE_TRACE], clocks);
 	if (!flusher.replay)
 		return -ENOMEM;
-	return flusher.files.json < 0 ? 0 : pft_replay_json(flusher.replay, flusher.files.json);
+	return flusher.files.fds[PFT_FILE_JSON] < 0
+		       ? 0
+		       : pft_replay_json(flusher.replay, flusher.files.fds[PFT_FILE_JSON]);
 }
 
 static void finish(void)
@@ -271,7 +268,7 @@ void pft_flusher_prepare(const struct pft_place *place)
 {
 	flusher.place = place;
 	flusher.replay = NULL;
-	flusher.handed = (struct pft_files)PFT_FILES_NONE;
+	pft_files_clear(&flusher.handed);
 	flusher.verb = 0;
 	flusher.order = ORDER_RUN;
 	flusher.opened = 0;
@@ -350,12 +347,16 @@ static int move_away(int fd)
 static void open_for_return(struct pft_files *handed)
 {
 	struct pft_files low;
+	bool whole = true;
 
-	*handed = (struct pft_files)PFT_FILES_NONE;
+	pft_files_clear(handed);
 	if (pft_place_open(flusher.place, &low) < 0)
 		return;
-	*handed = (struct pft_files){move_away(low.trace), move_away(low.json)};
-	if ((low.trace >= 0 && handed->trace < 0) || (low.json >= 0 && handed->json < 0))
+	for (int file = 0; file < PFT_FILES; file++) {
+		handed->fds[file] = move_away(low.fds[file]);
+		whole &= handed->fds[file] >= 0 || low.fds[file] < 0;
+	}
+	if (!whole)
 		pft_files_close(handed);
 	pft_files_close(&low);
 }
@@ -415,14 +416,14 @@ void pft_flusher_start(void)
 	struct pft_files handed = flusher.handed;
 
 	flusher.opened = 0;
-	pft_guest_keep(handed.trace, handed.json);
+	pft_guest_keep(handed.fds, PFT_FILES);
 	__atomic_store_n(&flusher.order, ORDER_RUN, __ATOMIC_SEQ_CST);
 	pft_guest_allow();
 	pft_guest_want();
 	if (!pft_guest_error())
 		await(&flusher.opened, 1);
-	flusher.handed = (struct pft_files)PFT_FILES_NONE;
-	pft_guest_keep(-1, -1);
+	pft_files_clear(&flusher.handed);
+	pft_guest_keep(NULL, 0);
 	pft_files_close(&handed);
 	end_verb();
 }

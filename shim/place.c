@@ -260,16 +260,6 @@ static int file_path(char *path, const struct pft_place *place, const char *endi
 	return text.cut ? -ENAMETOOLONG : 0;
 }
 
-static bool has_trace(const struct pft_place *place)
-{
-	return place->format != PFT_FORMAT_JSON;
-}
-
-static bool has_json(const struct pft_place *place)
-{
-	return place->format != PFT_FORMAT_PFTRACE;
-}
-
 // Creates the file that `path` ends in.
 static int file_create(const char *path, int directory)
 {
@@ -282,32 +272,48 @@ static int file_create(const char *path, int directory)
 	return 0;
 }
 
-// Both or none.
-static int traces_create(const struct pft_place *place, int directory)
+static bool is_wanted(const struct pft_place *place, int file)
 {
-	int result = has_trace(place) ? file_create(place->trace, directory) : 0;
+	return place->wanted & PFT_FILE_BIT(file);
+}
 
-	if (result != 0 || !has_json(place))
-		return result;
-	result = file_create(place->json, directory);
-	if (result != 0 && has_trace(place))
-		pft_sys_unlinkat(directory, strrchr(place->trace, '/') + 1, 0);
+// All or none.
+static int files_create(const struct pft_place *place, int directory)
+{
+	int result = 0;
+
+	for (int file = 0; file < PFT_FILES; file++) {
+		if (is_wanted(place, file))
+			result = file_create(place->paths[file], directory);
+		if (result == 0)
+			continue;
+		while (file-- > 0)
+			if (is_wanted(place, file))
+				pft_sys_unlinkat(directory, strrchr(place->paths[file], '/') + 1, 0);
+		break;
+	}
 	return result;
 }
 
-static int trace_reserve(struct pft_place *place, int directory, const char *process, const char *program)
+static int name_files(struct pft_place *place)
+{
+	static const char *const endings[PFT_FILES] = {".pftrace", ".json"};
+	int result = file_path(place->session_link, place, ".session");
+
+	for (int file = 0; result == 0 && file < PFT_FILES; file++)
+		result = file_path(place->paths[file], place, endings[file]);
+	return result;
+}
+
+static int files_reserve(struct pft_place *place, int directory, const char *process, const char *program)
 {
 	int result = -EEXIST;
 
 	for (unsigned number = 0; result == -EEXIST && number < SAME_NAME_MAX; number++) {
 		process_name(place, process, program, number);
-		result = file_path(place->trace, place, ".pftrace");
+		result = name_files(place);
 		if (result == 0)
-			result = file_path(place->json, place, ".json");
-		if (result == 0)
-			result = file_path(place->session_link, place, ".session");
-		if (result == 0)
-			result = traces_create(place, directory);
+			result = files_create(place, directory);
 	}
 	return result;
 }
@@ -343,7 +349,7 @@ static int place_fill(struct pft_place *place, struct walk *walk, const char *di
 	pft_sys_close(base);
 	if (execution < 0)
 		return execution;
-	result = trace_reserve(place, execution, process, program);
+	result = files_reserve(place, execution, process, program);
 	pft_sys_close(execution);
 	return result;
 }
@@ -383,37 +389,44 @@ static int file_open(const char *path)
 
 int pft_place_open(const struct pft_place *place, struct pft_files *files)
 {
-	int error;
+	pft_files_clear(files);
+	for (int file = 0; file < PFT_FILES; file++) {
+		int fd = is_wanted(place, file) ? file_open(place->paths[file]) : -1;
 
-	*files = (struct pft_files)PFT_FILES_NONE;
-	if (has_trace(place)) {
-		files->trace = file_open(place->trace);
-		if (files->trace < 0)
-			return files->trace;
+		if (is_wanted(place, file) && fd < 0) {
+			pft_files_close(files);
+			return fd;
+		}
+		files->fds[file] = fd;
 	}
-	if (!has_json(place))
-		return 0;
-	files->json = file_open(place->json);
-	if (files->json >= 0)
-		return 0;
-	error = files->json;
-	pft_files_close(files);
-	return error;
+	return 0;
+}
+
+void pft_files_clear(struct pft_files *files)
+{
+	for (int file = 0; file < PFT_FILES; file++)
+		files->fds[file] = -1;
+}
+
+bool pft_files_are_open(const struct pft_files *files)
+{
+	for (int file = 0; file < PFT_FILES; file++)
+		if (files->fds[file] >= 0)
+			return true;
+	return false;
 }
 
 void pft_files_close(struct pft_files *files)
 {
-	if (files->trace >= 0)
-		pft_sys_close(files->trace);
-	if (files->json >= 0)
-		pft_sys_close(files->json);
-	*files = (struct pft_files)PFT_FILES_NONE;
+	for (int file = 0; file < PFT_FILES; file++)
+		if (files->fds[file] >= 0)
+			pft_sys_close(files->fds[file]);
+	pft_files_clear(files);
 }
 
 void pft_place_undo(const struct pft_place *place)
 {
-	if (has_trace(place))
-		pft_sys1(SYS_unlink, place->trace);
-	if (has_json(place))
-		pft_sys1(SYS_unlink, place->json);
+	for (int file = 0; file < PFT_FILES; file++)
+		if (is_wanted(place, file))
+			pft_sys1(SYS_unlink, place->paths[file]);
 }

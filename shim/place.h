@@ -14,24 +14,27 @@
 #ifndef PFT_PLACE_H
 #define PFT_PLACE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define PFT_PATH_MAX 1024
 
-enum pft_format { PFT_FORMAT_PFTRACE, PFT_FORMAT_JSON, PFT_FORMAT_BOTH };
+// The files that a process may leave. The first of those that there are is the one that the user is told of.
+enum pft_file { PFT_FILE_TRACE, PFT_FILE_JSON, PFT_FILES };
+
+#define PFT_FILE_BIT(file) (1u << (file))
 
 struct pft_place {
-	enum pft_format format; // set before pft_place_make: which traces there are
+	unsigned wanted; // set before pft_place_make: PFT_FILE_BIT of each file that there is to be
 	char execution[128]; // id
 	char directory[PFT_PATH_MAX]; // of the execution, absolute
 	char process[256]; // file name without its ending; unique in the directory
-	char trace[PFT_PATH_MAX];
-	char json[PFT_PATH_MAX];
+	char paths[PFT_FILES][PFT_PATH_MAX];
 	char session_link[PFT_PATH_MAX];
 };
 
-// Makes the directories, reserves the traces' name by creating the files (a number is added to a name that
+// Makes the directories, reserves the files' name by creating them (a number is added to a name that
 // is taken), and, when the execution is new, points `latest` at it, atomically. `directory` is absolute.
 // `execution` and `process` may be NULL: an id is made from time, pid and random bits; the process is
 // "{program}.{pid}". Slashes and control characters in names become '_'. 0, or -errno after one line on
@@ -39,20 +42,19 @@ struct pft_place {
 int pft_place_make(struct pft_place *place, const char *directory, const char *execution, const char *process,
 	const char *program);
 
-// Takes the name of the trace back: nothing will be recorded.
+// Takes the names of the files back: nothing will be recorded.
 void pft_place_undo(const struct pft_place *place);
 
-// Descriptors of the traces; -1 for one that there is not.
+// Descriptors of the files; -1 for one that there is not.
 struct pft_files {
-	int trace, json;
+	int fds[PFT_FILES];
 };
 
-#define PFT_FILES_NONE                                                                                       \
-	{                                                                                                    \
-		-1, -1                                                                                       \
-	}
+// No file is open.
+void pft_files_clear(struct pft_files *files);
+bool pft_files_are_open(const struct pft_files *files);
 
-// Opens the traces for appending, close-on-exec; the descriptors are the caller's. 0, or -errno and none is
+// Opens the files for appending, close-on-exec; the descriptors are the caller's. 0, or -errno and none is
 // open.
 int pft_place_open(const struct pft_place *place, struct pft_files *files);
 void pft_files_close(struct pft_files *files);
@@ -60,7 +62,7 @@ void pft_files_close(struct pft_files *files);
 // The trace that the user is told of.
 static inline const char *pft_place_shown(const struct pft_place *place)
 {
-	return place->format == PFT_FORMAT_JSON ? place->json : place->trace;
+	return place->paths[place->wanted & PFT_FILE_BIT(PFT_FILE_TRACE) ? PFT_FILE_TRACE : PFT_FILE_JSON];
 }
 
 #endif

@@ -149,17 +149,17 @@ static bool clock_parse(struct pft_settings *settings, const char *value)
 static bool format_parse(struct pft_settings *settings, const char *value)
 {
 	static const struct choice formats[] = {
-		{"pftrace", PFT_FORMAT_PFTRACE},
-		{"json", PFT_FORMAT_JSON},
-		{"pftrace,json", PFT_FORMAT_BOTH},
-		{"json,pftrace", PFT_FORMAT_BOTH},
+		{"pftrace", PFT_FILE_BIT(PFT_FILE_TRACE)},
+		{"json", PFT_FILE_BIT(PFT_FILE_JSON)},
+		{"pftrace,json", PFT_FILE_BIT(PFT_FILE_TRACE) | PFT_FILE_BIT(PFT_FILE_JSON)},
+		{"json,pftrace", PFT_FILE_BIT(PFT_FILE_TRACE) | PFT_FILE_BIT(PFT_FILE_JSON)},
 		{NULL, 0},
 	};
-	int format;
+	int files;
 
-	if (!choice_parse(formats, value, &format))
+	if (!choice_parse(formats, value, &files))
 		return false;
-	settings->format = (enum pft_format)format;
+	settings->files = (unsigned)files;
 	return true;
 }
 
@@ -432,6 +432,7 @@ int pft_settings_read(
 	*settings = (struct pft_settings){.mode = PFT_MODE_USER,
 		.overflow = PFT_OVERFLOW_WAIT,
 		.clock = PFT_CLOCK_TSC,
+		.files = PFT_FILE_BIT(PFT_FILE_TRACE),
 		.buffer_bytes = BUFFER_DEFAULT};
 	if (mode_settle(settings, environment, program) != 0)
 		return -EINVAL;

@@ -290,7 +290,7 @@ static int start_recording(char *const *environment)
 		settings.mode == PFT_MODE_OFF)
 		return -ECANCELED;
 	pft_log_set_verbose(settings.verbose);
-	place.format = settings.format;
+	place.wanted = settings.files;
 	error = start_session(environment, &arena);
 	pft_arena_free(&arena);
 	return error;

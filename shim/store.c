@@ -179,7 +179,7 @@ static void fill_header(struct pft_session *session, const struct pft_settings *
 	fill_clocks(session);
 	read_command_line(session);
 	add_text(session->process, sizeof(session->process), program);
-	add_text(session->trace_path, sizeof(session->trace_path), place->trace);
+	add_text(session->trace_path, sizeof(session->trace_path), place->paths[PFT_FILE_TRACE]);
 	add_text(session->selectors, sizeof(session->selectors), settings->functions);
 	session->selectors_bytes = (uint32_t)strlen(session->selectors);
 }

@@ -39,7 +39,8 @@ static char *memory;
 static uint32_t thread; // its id; the kernel clears it and wakes us when it ends (CLONE_CHILD_CLEARTID)
 static uint32_t counted; // its id, until the kernel has forgotten it, which is a moment later
 static int start_error;
-static int kept[2] = {-1, -1}; // that it keeps of the program's file table, the lower one first
+static int kept[PFT_GUEST_KEPT]; // that it keeps of the program's file table, ascending
+static unsigned kept_count;
 static void (*body)(void);
 
 static long map_memory(void)
@@ -88,11 +89,10 @@ static void part(void)
 
 	if (pft_sys1(SYS_unshare, CLONE_FS | CLONE_FILES) < 0)
 		return;
-	for (int i = 0; i < 2; i++) {
+	for (unsigned i = 0; i < kept_count; i++) {
 		if (kept[i] > next)
 			close_range_of((unsigned)next, (unsigned)kept[i] - 1);
-		if (kept[i] >= 0)
-			next = kept[i] + 1;
+		next = kept[i] + 1;
 	}
 	close_range_of((unsigned)next, ~0u);
 }
@@ -148,7 +148,7 @@ void pft_guest_prepare(void (*run)(void))
 	body = run;
 	thread = 0;
 	counted = 0;
-	pft_guest_keep(-1, -1);
+	pft_guest_keep(NULL, 0);
 	pft_guest_allow();
 }
 
@@ -223,10 +223,21 @@ bool pft_guest_refuse(void)
 	return __atomic_load_n(&life, __ATOMIC_ACQUIRE) == AWAY && pft_guest_join(START_NS);
 }
 
-void pft_guest_keep(int fd, int other_fd)
+static void keep(int fd)
 {
-	kept[0] = fd < other_fd ? fd : other_fd;
-	kept[1] = fd < other_fd ? other_fd : fd;
+	unsigned place = kept_count++;
+
+	for (; place > 0 && kept[place - 1] > fd; place--)
+		kept[place] = kept[place - 1];
+	kept[place] = fd;
+}
+
+void pft_guest_keep(const int *fds, unsigned count)
+{
+	kept_count = 0;
+	for (unsigned i = 0; i < count; i++)
+		if (fds[i] >= 0 && kept_count < PFT_GUEST_KEPT)
+			keep(fds[i]);
 }
 
 void pft_guest_allow(void)

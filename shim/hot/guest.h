@@ -24,8 +24,10 @@ bool pft_guest_join(uint64_t ns);
 // Keeps it from starting. True when it does not run; false when it does, and goes on.
 bool pft_guest_refuse(void);
 
-// The descriptors of the program's that it shall take along when it starts; -1: none.
-void pft_guest_keep(int fd, int other_fd);
+// The descriptors of the program's that it shall take along when it starts, PFT_GUEST_KEPT at most. Those
+// that are negative are none.
+#define PFT_GUEST_KEPT 8
+void pft_guest_keep(const int *fds, unsigned count);
 
 // Wanting it starts it (again).
 void pft_guest_allow(void);

@@ -27,7 +27,7 @@
 
 static char base[] = "/tmp/pft-recording-XXXXXX";
 
-struct pft_place recording_place;
+struct pft_place recording_place = {.wanted = PFT_FILE_BIT(PFT_FILE_TRACE)};
 struct pft_settings recording_settings = {
 	.mode = PFT_MODE_USER,
 	.overflow = PFT_OVERFLOW_WAIT,
@@ -191,7 +191,7 @@ static const char *name_of(const Pft__Proto__TracePacket *packet)
 static const Pft__Proto__Trace *read_file(void)
 {
 	const Pft__Proto__Trace *trace;
-	int fd = open(recording_place.trace, O_RDONLY | O_CLOEXEC);
+	int fd = open(recording_place.paths[PFT_FILE_TRACE], O_RDONLY | O_CLOEXEC);
 
 	cr_assert_geq(fd, 0);
 	trace = pft_reader_packets(fd);

@@ -462,16 +462,16 @@ FLUSHER_TEST(goes_on_with_its_file_and_leaves_no_descriptor)
 
 	NEEDS_BARE_GUEST();
 	start();
-	snprintf(away, sizeof(away), "%s.away", recording_place.trace);
+	snprintf(away, sizeof(away), "%s.away", recording_place.paths[PFT_FILE_TRACE]);
 	before = open_descriptors();
 	recording_calls(work, 10);
 	cr_assert(pft_flusher_stop());
-	cr_assert_eq(rename(recording_place.trace, away), 0);
+	cr_assert_eq(rename(recording_place.paths[PFT_FILE_TRACE], away), 0);
 	pft_flusher_start();
 	recording_calls(work, 10);
 	finish();
 	cr_assert_eq(open_descriptors(), before);
-	cr_assert_eq(rename(away, recording_place.trace), 0);
+	cr_assert_eq(rename(away, recording_place.paths[PFT_FILE_TRACE]), 0);
 	cr_assert_eq(recording_slices("work"), 20);
 }
 
@@ -480,12 +480,12 @@ FLUSHER_TEST(has_its_file_when_it_says_that_it_is_ready)
 	char away[PFT_PATH_MAX + 8];
 
 	start();
-	snprintf(away, sizeof(away), "%s.away", recording_place.trace);
+	snprintf(away, sizeof(away), "%s.away", recording_place.paths[PFT_FILE_TRACE]);
 	pft_flusher_ready();
-	cr_assert_eq(rename(recording_place.trace, away), 0);
+	cr_assert_eq(rename(recording_place.paths[PFT_FILE_TRACE], away), 0);
 	recording_calls(work, 10);
 	finish();
-	cr_assert_eq(rename(away, recording_place.trace), 0);
+	cr_assert_eq(rename(away, recording_place.paths[PFT_FILE_TRACE]), 0);
 	cr_assert_eq(recording_slices("work"), 10);
 }
 
@@ -594,7 +594,7 @@ FLUSHER_TEST(lets_others_wait_for_its_last_drain)
 FLUSHER_TEST(says_that_the_file_is_gone)
 {
 	start();
-	cr_assert_eq(unlink(recording_place.trace), 0);
+	cr_assert_eq(unlink(recording_place.paths[PFT_FILE_TRACE]), 0);
 	recording_calls(work, 10);
 	cr_assert_eq(recording_finish(&totals), -ENOENT);
 }
@@ -609,7 +609,7 @@ FLUSHER_TEST(says_that_the_file_may_not_grow)
 	recording_calls(work, CALLS);
 	cr_assert_eq(recording_finish(&totals), -EFBIG);
 	cr_assert_eq(totals.produced, totals.written + totals.dropped);
-	cr_assert_eq(stat(recording_place.trace, &found), 0);
+	cr_assert_eq(stat(recording_place.paths[PFT_FILE_TRACE], &found), 0);
 	cr_assert_leq(found.st_size, 8192);
 	cr_assert_eq(recording_slices("work") + recording_ends(), totals.written, "what is there is whole");
 }
@@ -620,8 +620,8 @@ FLUSHER_TEST(does_not_hold_up_the_end_when_it_hangs)
 	uint64_t start_ns = pft_clock_ns(CLOCK_MONOTONIC);
 
 	start();
-	cr_assert_eq(unlink(recording_place.trace), 0);
-	cr_assert_eq(mkfifo(recording_place.trace, 0600), 0);
+	cr_assert_eq(unlink(recording_place.paths[PFT_FILE_TRACE]), 0);
+	cr_assert_eq(mkfifo(recording_place.paths[PFT_FILE_TRACE], 0600), 0);
 	recording_call(work);
 	cr_assert_eq(recording_finish(&totals), -ETIMEDOUT);
 	cr_assert(pft_flusher_await_finish(), "nobody else needs to wait for it either");

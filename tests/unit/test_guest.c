@@ -302,7 +302,7 @@ Test(guest, has_the_descriptor_that_it_shall_keep)
 	int fd = fcntl(2, F_DUPFD_CLOEXEC, 100);
 
 	prepare(look_around);
-	pft_guest_keep(fd, -1);
+	pft_guest_keep((int[]){fd, -1}, 2);
 	pft_guest_want();
 	cr_assert(pft_guest_join(LONG_NS));
 	cr_assert_eq(guest.open_count, 1);
@@ -314,25 +314,27 @@ Test(guest, has_the_descriptor_that_it_shall_keep)
 Test(guest, may_keep_the_first_descriptor)
 {
 	prepare(look_around);
-	pft_guest_keep(-1, 0);
+	pft_guest_keep((int[]){-1, 0}, 2);
 	pft_guest_want();
 	cr_assert(pft_guest_join(LONG_NS));
 	cr_assert_eq(guest.open_count, 1);
 	cr_assert_eq(guest.open[0], 0);
 }
 
-Test(guest, may_keep_two_descriptors)
+Test(guest, may_keep_several_descriptors)
 {
-	int fds[2] = {fcntl(2, F_DUPFD_CLOEXEC, 100), fcntl(2, F_DUPFD_CLOEXEC, 101)};
+	int fds[3];
 
+	for (int i = 0; i < 3; i++)
+		fds[i] = fcntl(2, F_DUPFD_CLOEXEC, 100 + i);
 	prepare(look_around);
-	pft_guest_keep(fds[1], fds[0]);
+	pft_guest_keep((int[]){fds[1], -1, fds[2], fds[0]}, 4);
 	pft_guest_want();
 	cr_assert(pft_guest_join(LONG_NS));
-	cr_assert_eq(guest.open_count, 2);
-	cr_assert_eq(guest.open[0] + guest.open[1], fds[0] + fds[1]);
-	close(fds[0]);
-	close(fds[1]);
+	cr_assert_eq(guest.open_count, 3);
+	cr_assert_eq(guest.open[0] + guest.open[1] + guest.open[2], fds[0] + fds[1] + fds[2]);
+	for (int i = 0; i < 3; i++)
+		close(fds[i]);
 }
 
 Test(guest, has_a_directory_of_its_own)

@@ -19,7 +19,10 @@
 #define NOBODY 65534
 
 static char base[] = "/tmp/pft-place-XXXXXX";
-static struct pft_place place, other;
+#define BOTH (PFT_FILE_BIT(PFT_FILE_TRACE) | PFT_FILE_BIT(PFT_FILE_JSON))
+
+static struct pft_place place = {.wanted = PFT_FILE_BIT(PFT_FILE_TRACE)},
+			other = {.wanted = PFT_FILE_BIT(PFT_FILE_TRACE)};
 
 static int entry_remove(const char *path, const struct stat *found, int kind, struct FTW *level)
 {
@@ -97,8 +100,8 @@ Test(place, makes_private_directories_and_an_empty_private_file)
 	cr_assert_eq(pft_place_make(&place, base, "night", NULL, "tool"), 0);
 	cr_assert_eq(mode_of(below("executions")), S_IFDIR | 0700);
 	cr_assert_eq(mode_of(below("executions/night")), S_IFDIR | 0700);
-	cr_assert_eq(mode_of(place.trace), S_IFREG | 0600);
-	cr_assert_eq(stat(place.trace, &found), 0);
+	cr_assert_eq(mode_of(place.paths[PFT_FILE_TRACE]), S_IFREG | 0600);
+	cr_assert_eq(stat(place.paths[PFT_FILE_TRACE], &found), 0);
 	cr_assert_eq(found.st_size, 0);
 }
 
@@ -112,7 +115,7 @@ Test(place, names_all_paths_by_program_and_pid)
 	cr_assert_str_eq(place.execution, "night");
 	cr_assert_str_eq(place.directory, below("executions/night"));
 	snprintf(name, sizeof(name), "executions/night/%s.pftrace", process);
-	cr_assert_str_eq(place.trace, below(name));
+	cr_assert_str_eq(place.paths[PFT_FILE_TRACE], below(name));
 	snprintf(name, sizeof(name), "executions/night/%s.session", process);
 	cr_assert_str_eq(place.session_link, below(name));
 }
@@ -143,8 +146,8 @@ Test(place, adds_a_number_to_a_name_that_is_taken)
 {
 	cr_assert_eq(pft_place_make(&place, base, "night", "worker", "tool"), 0);
 	cr_assert_eq(pft_place_make(&other, base, "night", "worker", "tool"), 0);
-	cr_assert_str_eq(place.trace, below("executions/night/worker.pftrace"));
-	cr_assert_str_eq(other.trace, below("executions/night/worker.1.pftrace"));
+	cr_assert_str_eq(place.paths[PFT_FILE_TRACE], below("executions/night/worker.pftrace"));
+	cr_assert_str_eq(other.paths[PFT_FILE_TRACE], below("executions/night/worker.1.pftrace"));
 	cr_assert_str_eq(other.session_link, below("executions/night/worker.1.session"));
 }
 
@@ -321,14 +324,14 @@ Test(place, opens_the_trace_for_appending_and_not_for_children)
 	cr_assert_eq(pft_place_make(&place, base, "night", NULL, "tool"), 0);
 	for (int i = 0; i < 2; i++) {
 		cr_assert_eq(pft_place_open(&place, &files), 0);
-		cr_assert(fcntl(files.trace, F_GETFD) & FD_CLOEXEC);
-		cr_assert_eq(write(files.trace, "1234", 4), 4);
-		cr_assert_eq(files.json, -1);
+		cr_assert(fcntl(files.fds[PFT_FILE_TRACE], F_GETFD) & FD_CLOEXEC);
+		cr_assert_eq(write(files.fds[PFT_FILE_TRACE], "1234", 4), 4);
+		cr_assert_eq(files.fds[PFT_FILE_JSON], -1);
 		pft_files_close(&files);
 	}
-	cr_assert_eq(stat(place.trace, &found), 0);
+	cr_assert_eq(stat(place.paths[PFT_FILE_TRACE], &found), 0);
 	cr_assert_eq(found.st_size, 8);
-	cr_assert_neq(access(place.json, F_OK), 0);
+	cr_assert_neq(access(place.paths[PFT_FILE_JSON], F_OK), 0);
 }
 
 // ---- formats ----------------------------------------------------------------------------------------
@@ -337,42 +340,42 @@ Test(place, makes_the_files_of_both_formats_under_one_name)
 {
 	struct pft_files files;
 
-	place.format = PFT_FORMAT_BOTH;
+	place.wanted = BOTH;
 	cr_assert_eq(pft_place_make(&place, base, "night", "worker", "tool"), 0);
-	cr_assert_str_eq(place.trace, below("executions/night/worker.pftrace"));
-	cr_assert_str_eq(place.json, below("executions/night/worker.json"));
-	cr_assert_eq(mode_of(place.json), S_IFREG | 0600);
+	cr_assert_str_eq(place.paths[PFT_FILE_TRACE], below("executions/night/worker.pftrace"));
+	cr_assert_str_eq(place.paths[PFT_FILE_JSON], below("executions/night/worker.json"));
+	cr_assert_eq(mode_of(place.paths[PFT_FILE_JSON]), S_IFREG | 0600);
 	cr_assert_eq(pft_place_open(&place, &files), 0);
-	cr_assert_eq(write(files.json, "1234", 4), 4);
-	cr_assert_geq(files.trace, 0);
+	cr_assert_eq(write(files.fds[PFT_FILE_JSON], "1234", 4), 4);
+	cr_assert_geq(files.fds[PFT_FILE_TRACE], 0);
 	pft_files_close(&files);
-	cr_assert_eq(files.json, -1);
-	cr_assert_str_eq(pft_place_shown(&place), place.trace);
+	cr_assert_eq(files.fds[PFT_FILE_JSON], -1);
+	cr_assert_str_eq(pft_place_shown(&place), place.paths[PFT_FILE_TRACE]);
 	pft_place_undo(&place);
-	cr_assert_neq(access(place.trace, F_OK), 0);
-	cr_assert_neq(access(place.json, F_OK), 0);
+	cr_assert_neq(access(place.paths[PFT_FILE_TRACE], F_OK), 0);
+	cr_assert_neq(access(place.paths[PFT_FILE_JSON], F_OK), 0);
 }
 
 Test(place, makes_json_alone)
 {
 	struct pft_files files;
 
-	place.format = PFT_FORMAT_JSON;
+	place.wanted = PFT_FILE_BIT(PFT_FILE_JSON);
 	cr_assert_eq(pft_place_make(&place, base, "night", "worker", "tool"), 0);
-	cr_assert_neq(access(place.trace, F_OK), 0);
+	cr_assert_neq(access(place.paths[PFT_FILE_TRACE], F_OK), 0);
 	cr_assert_eq(pft_place_open(&place, &files), 0);
-	cr_assert_eq(files.trace, -1);
-	cr_assert_geq(files.json, 0);
-	cr_assert_str_eq(pft_place_shown(&place), place.json);
+	cr_assert_eq(files.fds[PFT_FILE_TRACE], -1);
+	cr_assert_geq(files.fds[PFT_FILE_JSON], 0);
+	cr_assert_str_eq(pft_place_shown(&place), place.paths[PFT_FILE_JSON]);
 }
 
 Test(place, adds_a_number_when_either_file_is_there)
 {
-	place.format = PFT_FORMAT_JSON;
+	place.wanted = PFT_FILE_BIT(PFT_FILE_JSON);
 	cr_assert_eq(pft_place_make(&place, base, "night", "worker", "tool"), 0);
-	place.format = PFT_FORMAT_BOTH;
+	place.wanted = BOTH;
 	cr_assert_eq(pft_place_make(&place, base, "night", "worker", "tool"), 0);
-	cr_assert_str_eq(place.json, below("executions/night/worker.1.json"));
+	cr_assert_str_eq(place.paths[PFT_FILE_JSON], below("executions/night/worker.1.json"));
 	cr_assert_neq(access(below("executions/night/worker.pftrace"), F_OK), 0);
 }
 
@@ -381,13 +384,13 @@ Test(place, opens_both_files_or_none)
 	struct pft_files files;
 	int lowest;
 
-	place.format = PFT_FORMAT_BOTH;
+	place.wanted = BOTH;
 	cr_assert_eq(pft_place_make(&place, base, "night", NULL, "tool"), 0);
-	cr_assert_eq(unlink(place.json), 0);
+	cr_assert_eq(unlink(place.paths[PFT_FILE_JSON]), 0);
 	lowest = dup(0);
 	close(lowest);
 	cr_assert_eq(pft_place_open(&place, &files), -ENOENT);
-	cr_assert_eq(files.trace, -1);
+	cr_assert_eq(files.fds[PFT_FILE_TRACE], -1);
 	cr_assert_eq(dup(0), lowest);
 }
 
@@ -397,6 +400,6 @@ Test(place, leaves_no_descriptor_open)
 
 	close(lowest);
 	cr_assert_eq(pft_place_make(&place, base, "night", NULL, "tool"), 0);
-	refusal_of(place.trace, "night", -ENOTDIR);
+	refusal_of(place.paths[PFT_FILE_TRACE], "night", -ENOTDIR);
 	cr_assert_eq(dup(0), lowest);
 }

@@ -284,13 +284,13 @@ Test(settings, reads_words)
 	cr_assert(settings.verbose);
 	cr_assert_eq(read_two("PFT_VERBOSE=off", "PFT_FORMAT=pftrace"), 0);
 	cr_assert_not(settings.verbose);
-	cr_assert_eq(settings.format, PFT_FORMAT_PFTRACE);
+	cr_assert_eq(settings.files, PFT_FILE_BIT(PFT_FILE_TRACE));
 	cr_assert_eq(read_one("PFT_FORMAT=json"), 0);
-	cr_assert_eq(settings.format, PFT_FORMAT_JSON);
+	cr_assert_eq(settings.files, PFT_FILE_BIT(PFT_FILE_JSON));
 	cr_assert_eq(read_one("PFT_FORMAT=pftrace,json"), 0);
-	cr_assert_eq(settings.format, PFT_FORMAT_BOTH);
+	cr_assert_eq(settings.files, PFT_FILE_BIT(PFT_FILE_TRACE) | PFT_FILE_BIT(PFT_FILE_JSON));
 	cr_assert_eq(read_one("PFT_FORMAT=JSON,pftrace"), 0);
-	cr_assert_eq(settings.format, PFT_FORMAT_BOTH);
+	cr_assert_eq(settings.files, PFT_FILE_BIT(PFT_FILE_TRACE) | PFT_FILE_BIT(PFT_FILE_JSON));
 	refusal_of("PFT_FORMAT=xml");
 	refusal_of("PFT_FORMAT=json,");
 	refusal_of("PFT_CLOCK=sundial");

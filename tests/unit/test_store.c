@@ -146,7 +146,7 @@ Test(store, says_whose_it_is_and_how_it_is_recorded)
 	cr_assert_eq(pft_session->max_depth, 45);
 	cr_assert_eq(pft_session->ring_bytes, recording_settings.buffer_bytes);
 	cr_assert_str_eq(pft_session->process, "program");
-	cr_assert_str_eq(pft_session->trace_path, recording_place.trace);
+	cr_assert_str_eq(pft_session->trace_path, recording_place.paths[PFT_FILE_TRACE]);
 	cr_assert_str_eq(pft_session->selectors, "open*,-close");
 	cr_assert_eq(pft_session->selectors_bytes, strlen("open*,-close"));
 	cr_assert_eq(pft_session->finished, 0);
@@ -378,7 +378,7 @@ static void have_a_session_with_the_same_hooks(void)
 	make_again();
 	must(pft_session->pid == (uint32_t)getpid() && pft_session->parent_pid == (uint32_t)getppid());
 	must(strcmp(pft_session->process, "child") == 0);
-	must(strcmp(pft_session->trace_path, recording_place.trace) == 0);
+	must(strcmp(pft_session->trace_path, recording_place.paths[PFT_FILE_TRACE]) == 0);
 	must(pft_session->hooks == hooks && pft_session->unseated == 0);
 	must(strcmp(pft_session_string(pft_session, pft_session_hook(pft_session, hook)->symbol),
 		     "function") == 0);

@@ -83,10 +83,10 @@ bool pft_guest_refuse(void)
 	return away || pft_guest_join(0);
 }
 
-void pft_guest_keep(int fd, int other_fd)
+void pft_guest_keep(const int *fds, unsigned count)
 {
-	(void)fd;
-	(void)other_fd;
+	(void)fds;
+	(void)count;
 }
 
 void pft_guest_allow(void)
