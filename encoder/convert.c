@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,31 +12,8 @@
 #include <unistd.h>
 
 #include "encoder/fail.h"
+#include "encoder/output.h"
 #include "encoder/read/chrome.h"
-
-static char *unfinished; // path of the output while it is being written
-
-static void remove_unfinished(void)
-{
-	if (unfinished)
-		unlink(unfinished);
-}
-
-static void on_signal(int signal_number)
-{
-	remove_unfinished();
-	signal(signal_number, SIG_DFL);
-	raise(signal_number);
-}
-
-static void catch_signals(void)
-{
-	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-
-	for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
-		if (signal(signals[i], on_signal) == SIG_IGN)
-			signal(signals[i], SIG_IGN);
-}
 
 // "{path}{ending}", without an ending .pftrace that the path may have.
 static char *named_after(const char *path, const char *ending)
@@ -53,39 +29,6 @@ static char *named_after(const char *path, const char *ending)
 	return name;
 }
 
-static int open_output(const char *path)
-{
-	int fd;
-
-	if (asprintf(&unfinished, "%s.XXXXXX", path) < 0)
-		pft_fail(PFT_FAILED, "out of memory");
-	fd = mkostemp(unfinished, O_CLOEXEC);
-	if (fd < 0) {
-		int error = errno;
-
-		free(unfinished);
-		unfinished = NULL;
-		pft_fail(PFT_FAILED, "%s: cannot be written: %s", path, strerror(error));
-	}
-	atexit(remove_unfinished);
-	catch_signals();
-	return fd;
-}
-
-// Some file systems cannot rename without replacing; there the look before must do.
-static void put_in_place(const char *path, bool force)
-{
-	int result = renameat2(AT_FDCWD, unfinished, AT_FDCWD, path, force ? 0 : RENAME_NOREPLACE);
-
-	if (result < 0 && errno == EINVAL && access(path, F_OK) < 0)
-		result = rename(unfinished, path);
-	if (result < 0 && errno == EEXIST)
-		pft_fail(PFT_REFUSED, "%s: exists already; --force replaces it", path);
-	if (result < 0)
-		pft_fail(PFT_FAILED, "%s: cannot be written: %s", path, strerror(errno));
-	unfinished = NULL;
-}
-
 static void convert(const char *trace, const char *output, bool force)
 {
 	int from = open(trace, O_RDONLY | O_CLOEXEC);
@@ -93,14 +36,13 @@ static void convert(const char *trace, const char *output, bool force)
 
 	if (from < 0)
 		pft_fail(PFT_REFUSED, "%s: %s", trace, strerror(errno));
-	if (!force && access(output, F_OK) == 0)
-		pft_fail(PFT_REFUSED, "%s: exists already; --force replaces it", output);
-	result = pft_chrome_convert(from, open_output(output));
+	pft_output_check(output, force);
+	result = pft_chrome_convert(from, pft_output_open(output));
 	if (result.wrong)
 		pft_fail(PFT_REFUSED, "%s: %s", trace, result.wrong);
 	if (result.error)
 		pft_fail(PFT_FAILED, "%s: cannot be written: %s", output, strerror(-result.error));
-	put_in_place(output, force);
+	pft_output_put_in_place(output, force);
 	if (result.left_out)
 		fprintf(stderr, "pft: %llu events were left out: nothing says when or where they happened\n",
 			(unsigned long long)result.left_out);
