@@ -2,17 +2,13 @@
 // Packets of a trace, one after the other: see reader.h.
 #include "encoder/read/reader.h"
 
-#include <errno.h>
 #include <stdbool.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "encoder/read/clocks.h"
 #include "encoder/read/events.h"
-#include "encoder/read/inflate.h"
 #include "encoder/read/interned.h"
 #include "encoder/read/memory.h"
-#include "encoder/read/split.h"
+#include "encoder/read/packets.h"
 #include "encoder/read/tracks.h"
 
 // Fields of TracePacket.
@@ -38,9 +34,6 @@ enum { ATTRIBUTE_KEY = 1, ATTRIBUTE_NUMBER = 2, ATTRIBUTE_TEXT = 3 };
 #define FLAG_CLEARED 1
 #define FLAG_NEEDS_STATE 2
 
-// What is wrong with a file, as pft_split_push and its function answer it.
-enum { DAMAGED = -EINVAL, BAD_COMPRESSION = 1, NESTED_COMPRESSION, ZSTD_COMPRESSION, UNREADABLE };
-
 struct reader {
 	pft_read_function *function;
 	void *user;
@@ -48,7 +41,7 @@ struct reader {
 	struct pft_read_table tracks, sequences;
 	struct pft_clock_table clocks;
 	struct pft_read_lists lists;
-	bool inside; // of compressed packets
+	struct pft_packets_in packets;
 };
 
 // The fields of a packet; a number of 0: not there. Of what stands twice, the last counts.
@@ -266,92 +259,24 @@ static bool take(struct reader *reader, const struct packet *packet)
 	return track_event(reader, sequence, packet) && attributes(reader, packet);
 }
 
-static int take_packet(void *user, const uint8_t *bytes, size_t size);
-
-struct inner {
-	struct reader *reader;
-	struct pft_split split;
-};
-
-static int take_inner(void *user, const uint8_t *bytes, size_t size)
-{
-	struct inner *inner = user;
-
-	return pft_split_push(&inner->split, bytes, size, take_packet, inner->reader);
-}
-
-static int decompress(struct reader *reader, const struct pft_wire_field *compressed)
-{
-	struct inner inner = {.reader = reader};
-	int error;
-
-	if (reader->inside)
-		return NESTED_COMPRESSION;
-	reader->inside = true;
-	error = pft_inflate(compressed->bytes, compressed->size, take_inner, &inner);
-	if (error == -EINVAL || (!error && pft_split_is_cut(&inner.split)))
-		error = BAD_COMPRESSION;
-	pft_split_free(&inner.split);
-	reader->inside = false;
-	return error;
-}
-
-static int take_packet(void *user, const uint8_t *bytes, size_t size)
+static enum pft_packet_answer take_packet(void *user, const uint8_t *bytes, size_t size)
 {
 	struct reader *reader = user;
 	struct packet packet;
 
 	if (!parse(&packet, bytes, size))
-		return DAMAGED;
+		return PFT_PACKET_DAMAGED;
 	if (packet.zstd.number)
-		return ZSTD_COMPRESSION;
+		return PFT_PACKET_ZSTD;
 	if (packet.compressed.number)
-		return decompress(reader, &packet.compressed);
-	if (!take(reader, &packet))
-		return DAMAGED;
-	reader->result.packets++;
-	return 0;
+		return pft_packets_inflate(&reader->packets, &packet.compressed);
+	return take(reader, &packet) ? PFT_PACKET_TAKEN : PFT_PACKET_DAMAGED;
 }
 
 // ---- the file ---------------------------------------------------------------------------------------
 
-static const char *phrase_of(const struct reader *reader, int error)
+static void release(struct reader *reader)
 {
-	switch (error) {
-	case 0:
-		return NULL;
-	case DAMAGED:
-		return reader->result.packets ? "is damaged: something in it is no packet of a trace"
-					      : "is no Perfetto trace";
-	case BAD_COMPRESSION:
-		return "is damaged: what is compressed in it cannot be read";
-	case NESTED_COMPRESSION:
-		return "is damaged: something in it is compressed twice";
-	case ZSTD_COMPRESSION:
-		return "holds packets that are compressed by zstd, which is not read yet";
-	default:
-		return errno == EISDIR ? "is a directory" : strerrordesc_np(errno);
-	}
-}
-
-static int read_all(struct reader *reader, int fd, struct pft_split *split)
-{
-	static uint8_t room[256 << 10];
-	ssize_t size;
-	int error = 0;
-
-	while (!error && (size = read(fd, room, sizeof room)) != 0) {
-		if (size < 0 && errno == EINTR)
-			continue;
-		error = size < 0 ? UNREADABLE
-				 : pft_split_push(split, room, (size_t)size, take_packet, reader);
-	}
-	return error;
-}
-
-static void release(struct reader *reader, struct pft_split *split)
-{
-	pft_split_free(split);
 	pft_tracks_free(&reader->tracks);
 	pft_sequences_free(&reader->sequences);
 	pft_read_lists_free(&reader->lists);
@@ -360,14 +285,13 @@ static void release(struct reader *reader, struct pft_split *split)
 struct pft_read_result pft_read(int fd, pft_read_function *function, void *user)
 {
 	struct reader reader = {.function = function, .user = user};
-	struct pft_split split = {0};
 
-	reader.result.wrong = phrase_of(&reader, read_all(&reader, fd, &split));
-	if (!reader.result.wrong && pft_split_is_cut(&split))
-		reader.result.wrong =
-			reader.result.packets ? "ends in the middle of a packet" : "is no Perfetto trace";
-	else if (!reader.result.wrong && !reader.result.packets)
-		reader.result.wrong = "is empty";
-	release(&reader, &split);
+	reader.packets.function = take_packet;
+	reader.packets.user = &reader;
+	reader.result.wrong = pft_packets_read(&reader.packets, fd);
+	if (!reader.result.wrong && reader.packets.cut_bytes)
+		reader.result.wrong = "ends in the middle of a packet";
+	reader.result.packets = reader.packets.count;
+	release(&reader);
 	return reader.result;
 }

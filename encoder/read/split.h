@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A stream of bytes becomes packets: the fields `packet` of the message Trace. Called by reader.c for a file
+// A stream of bytes becomes packets: the fields `packet` of the message Trace. Called by packets.c for a file
 // and for what was compressed in one. The rule: memory follows the largest packet, and only as its bytes
 // come.
 #ifndef PFT_READ_SPLIT_H
