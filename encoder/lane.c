@@ -111,7 +111,7 @@ static void begin(struct pft_lane *lane)
 	lane->tail = lane->committed = lane->head = entry->begin_at;
 	touch(lane);
 	lane->slots = lane->other_slots = lane->lost_slots = lane->told = lane->untold = 0;
-	lane->last_ns = 0;
+	lane->last_ns = lane->known_ns = 0;
 	lane->calls.depth = lane->calls.written = lane->calls.closed = 0;
 	if (is_closed(lane))
 		return;
@@ -331,15 +331,30 @@ bool pft_lane_is_drained(const struct pft_lane *lane)
 	return lane->tail == lane->head;
 }
 
-void pft_lane_ripen(struct pft_lane *lane, uint64_t now_ns)
+static void ripen(struct pft_lane *lane, uint64_t ns)
 {
 	uint64_t before = lane->tally.events.written;
 
-	if (now_ns < lane->last_ns)
-		now_ns = lane->last_ns;
-	pft_calls_ripen(&lane->calls, now_ns);
+	pft_calls_ripen(&lane->calls, ns);
 	if (lane->tally.events.written != before)
 		touch(lane);
+}
+
+void pft_lane_ripen(struct pft_lane *lane)
+{
+	bool knows_more = pft_lane_is_drained(lane) && lane->known_ns > lane->last_ns;
+
+	ripen(lane, knows_more ? lane->known_ns : lane->last_ns);
+}
+
+void pft_lane_write_all(struct pft_lane *lane)
+{
+	ripen(lane, UINT64_MAX);
+}
+
+uint32_t pft_lane_tid(const struct pft_lane *lane)
+{
+	return entry_of(lane)->tid;
 }
 
 void pft_lane_pause(struct pft_lane *lane)

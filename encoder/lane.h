@@ -51,7 +51,8 @@ struct pft_lane {
 
 	struct pft_track *track; // NULL when there was no memory: every event is dropped
 	uint32_t name_turn; // of the name that the track has
-	uint64_t last_ns;
+	uint64_t last_ns; // of what is drained
+	uint64_t known_ns; // what is not drained up to the head is later than this
 	struct pft_calls calls;
 	struct pft_fibers fibers;
 };
@@ -73,8 +74,13 @@ void pft_lane_pass(struct pft_lane *lane, uint64_t ticks);
 // Whether there is nothing left before the head.
 bool pft_lane_is_drained(const struct pft_lane *lane);
 
-// Writes begins that a filter held back and that are old enough at `now_ns`.
-void pft_lane_ripen(struct pft_lane *lane, uint64_t now_ns);
+// Writes begins that a filter held back and that are known to be old enough.
+void pft_lane_ripen(struct pft_lane *lane);
+
+// Writes all of them, however young.
+void pft_lane_write_all(struct pft_lane *lane);
+
+uint32_t pft_lane_tid(const struct pft_lane *lane);
 
 // The window was closed: slices that are open end where it was, and the calls' ends count as filtered.
 void pft_lane_pause(struct pft_lane *lane);

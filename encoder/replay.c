@@ -27,6 +27,8 @@ struct pft_replay {
 	struct pft_clocks clocks; // latest reading
 	uint64_t now_ns; // likewise
 	uint64_t now_ticks; // likewise
+	bool in_flight; // a thread may have recorded before that what is still to be drained
+	uint64_t passed_ns; // what lies before this is drained, of all threads
 	bool line_begun;
 	uint32_t lanes_used; // lanes beyond this never had a thread
 	bool failed; // the file cannot be written
@@ -138,6 +140,8 @@ void pft_replay_clocks(struct pft_replay *replay, uint64_t ticks, struct pft_clo
 		line_begin(replay, ticks, ns);
 	replay->now_ns = ns;
 	replay->now_ticks = ticks;
+	// Threads that keep the newest events in their rings are not drained.
+	replay->in_flight = replay->shared.session->overflow == PFT_OVERFLOW_OVERWRITE;
 	replay->clocks = clocks;
 	pft_trace_clocks(replay->shared.trace, clocks);
 }
@@ -211,17 +215,24 @@ struct pft_replay *pft_replay_resume(struct pft_session *session, int fd)
 	return replay;
 }
 
-void pft_replay_drain(struct pft_replay *replay, uint32_t index, uint32_t head)
+void pft_replay_drain(struct pft_replay *replay, uint32_t index, uint32_t head, bool in_flight)
 {
 	struct pft_lane *lane = lane_of(replay, index);
 
 	pft_lane_follow(lane);
 	pft_lane_drain(lane, head);
+	replay->in_flight |= in_flight;
+	if (!in_flight)
+		lane->known_ns = replay->now_ns;
 }
 
 bool pft_replay_pass(struct pft_replay *replay, bool all)
 {
-	return pft_order_pass(&replay->shared, all ? UINT64_MAX : replay->now_ticks);
+	bool any = pft_order_pass(&replay->shared, all ? UINT64_MAX : replay->now_ticks);
+
+	if (!replay->in_flight)
+		replay->passed_ns = replay->now_ns;
+	return any;
 }
 
 bool pft_replay_is_drained(const struct pft_replay *replay, uint32_t index)
@@ -283,15 +294,16 @@ uint64_t pft_replay_trace_bytes(const struct pft_replay *replay)
 
 // ---- commit -----------------------------------------------------------------------------------------
 
-// Without the filter no begin is ever held back.
-static void ripen(struct pft_replay *replay, uint64_t now_ns)
+// Without the filter no begin is ever held back. With it one is written once nothing that is still to be
+// drained can be an earlier end of its call.
+static void ripen(struct pft_replay *replay)
 {
 	if (replay->shared.filters.min_duration_ns == 0)
 		return;
 	for (uint32_t i = 0; i < replay->lanes_used; i++)
 		if (replay->lanes[i].live)
-			pft_lane_ripen(&replay->lanes[i], now_ns);
-	pft_strands_ripen(&replay->shared.strands, now_ns);
+			pft_lane_ripen(&replay->lanes[i]);
+	pft_strands_ripen(&replay->shared.strands, replay->passed_ns);
 }
 
 // Writing has succeeded or failed for all that was told since the last commit; once failed, it stays so.
@@ -354,26 +366,36 @@ int pft_replay_commit(struct pft_replay *replay)
 {
 	int error;
 
-	ripen(replay, replay->now_ns);
+	ripen(replay);
 	error = flush(replay);
 	write_record(replay);
 	move_tails(replay);
 	return error;
 }
 
-void pft_replay_say_totals(struct pft_replay *replay)
+void pft_replay_say_totals(struct pft_replay *replay, uint32_t leaving)
 {
-	ripen(replay, UINT64_MAX);
-	pft_trace_totals(replay->shared.trace, pft_replay_totals(replay));
+	struct pft_totals totals;
+
+	for (uint32_t i = 0; i < replay->lanes_used; i++)
+		if (replay->lanes[i].live && leaving != 0 && pft_lane_tid(&replay->lanes[i]) == leaving)
+			pft_lane_write_all(&replay->lanes[i]);
+	ripen(replay);
+	totals = pft_replay_totals(replay);
+	totals.filtered = totals.produced - totals.written - totals.dropped;
+	pft_trace_totals(replay->shared.trace, totals);
 }
 
-// A call of a thread that waits has lasted for as long as any other thread has recorded.
+// No thread records any more: a call of one that waits has lasted for as long as any other has recorded.
 static void ripen_to_the_latest(struct pft_replay *replay)
 {
 	for (uint32_t i = 0; i < replay->lanes_used; i++)
 		if (replay->lanes[i].live && replay->lanes[i].last_ns > replay->now_ns)
 			replay->now_ns = replay->lanes[i].last_ns;
-	ripen(replay, replay->now_ns);
+	for (uint32_t i = 0; i < replay->lanes_used; i++)
+		replay->lanes[i].known_ns = replay->now_ns;
+	replay->passed_ns = replay->now_ns;
+	ripen(replay);
 }
 
 static void for_live_lanes(struct pft_replay *replay, void (*act)(struct pft_lane *))

@@ -35,8 +35,9 @@ void pft_replay_clocks(struct pft_replay *replay, uint64_t ticks, struct pft_clo
 
 // Encodes thread `index` from its tail up to ring position `head`, or up to the first event on a stack that
 // is not its own. The first call after the entry was taken makes the thread's track (and the instant "thread
-// begin"); a changed name is told.
-void pft_replay_drain(struct pft_replay *replay, uint32_t index, uint32_t head);
+// begin"); a changed name is told. `in_flight`: the thread may have read its clock for an event that lies
+// behind the head, so what is open as far as one knows may have ended.
+void pft_replay_drain(struct pft_replay *replay, uint32_t index, uint32_t head, bool in_flight);
 
 // When every thread has been drained: goes on with the events on foreign stacks of all of them, in order of
 // time, up to the latest reading of the clocks, which must have been taken before the first of the heads, or
@@ -66,9 +67,10 @@ struct pft_totals pft_replay_totals(const struct pft_replay *replay);
 // Bytes of the trace file that are good.
 uint64_t pft_replay_trace_bytes(const struct pft_replay *replay);
 
-// Says the totals so far in the trace: nothing more may come. A begin that was held back until its call is
-// long enough is written: the call may be the exec that never returns.
-void pft_replay_say_totals(struct pft_replay *replay);
+// Says the totals so far in the trace: nothing more may come. Begins that are held back count as filtered so
+// far, but for those on the stack of thread `leaving`, which is about to execute another program and may
+// never return: they are written, however young. 0: no thread is.
+void pft_replay_say_totals(struct pft_replay *replay, uint32_t leaving);
 
 // Last commit, attributes with the totals (handed out as well), memory freed. 0 or -errno.
 int pft_replay_close(struct pft_replay *replay, struct pft_totals *totals);

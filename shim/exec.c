@@ -66,7 +66,7 @@ static char *const *fill_environment(char **filled, char *const *environment)
 // Everything that was recorded goes into the file: after exec nobody can put it there.
 static bool before_exec(char *const *environment)
 {
-	if (!pft_process_records() || !pft_flusher_stop())
+	if (!pft_process_records() || !pft_flusher_stop(true))
 		return false;
 	pft_store_finish(exec_place, pft_environment_get(environment, "LD_PRELOAD") != NULL);
 	return true;

@@ -44,6 +44,7 @@ static struct {
 	struct pft_files handed; // that the thread shall go on with, or none
 	uint32_t verb; // 1: a verb is being carried out; a futex word
 	uint32_t order; // enum order; written by a verb, read by the thread
+	uint32_t leaving; // with ORDER_STOP: the thread that is about to execute another program, or 0
 	uint32_t opened; // 1: the thread has its file; a futex word
 	uint32_t progress; // for those who wait
 	uint32_t finished; // 1: the last drain is done
@@ -166,12 +167,12 @@ static void finish(void)
 }
 
 // Complete as far as it goes.
-static void complete_trace(void)
+static void complete_trace(uint32_t leaving)
 {
 	do_chores(true);
 	pft_round_renew_clocks(flusher.replay);
 	drain(true);
-	pft_replay_say_totals(flusher.replay);
+	pft_replay_say_totals(flusher.replay, leaving);
 	note(pft_replay_commit(flusher.replay));
 }
 
@@ -205,7 +206,7 @@ static void obey(void)
 		pft_window_close();
 	keep_window();
 	if (asked.command == PFT_COMMAND_FLUSH)
-		complete_trace();
+		complete_trace(0);
 	pft_control_answer(
 		&asked, flusher.replay, asked.command < PFT_COMMAND_COUNT ? flusher.error : -ENOSYS);
 }
@@ -258,7 +259,7 @@ static void run(void)
 	if (flusher.order == ORDER_FINISH)
 		finish();
 	else
-		complete_trace();
+		complete_trace(flusher.leaving);
 	pft_files_close(&flusher.files);
 }
 
@@ -399,10 +400,11 @@ void pft_flusher_follow_capabilities(const void *header, const void *data)
 	end_verb();
 }
 
-bool pft_flusher_stop(void)
+bool pft_flusher_stop(bool leaving)
 {
 	if (!begin_verb())
 		return false;
+	flusher.leaving = leaving ? (uint32_t)pft_sys_gettid() : 0;
 	if (!carry_out(ORDER_STOP)) {
 		end_verb();
 		return false;

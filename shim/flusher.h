@@ -23,8 +23,9 @@ void pft_flusher_follow_identity(void);
 void pft_flusher_follow_capabilities(const void *header, const void *data);
 
 // Drains, commits, says the totals so far and ends the thread. App context. False, and no start is due, when
-// it did not come to its end within bounds (a file system that hangs): it goes on when it can.
-bool pft_flusher_stop(void);
+// it did not come to its end within bounds (a file system that hangs): it goes on when it can. `leaving`: the
+// calling thread is about to execute another program, and its open calls may never return.
+bool pft_flusher_stop(bool leaving);
 
 // After a stop that was true: the thread is there again, in the namespaces of the caller, and with its file,
 // which is handed over: it could perhaps not be opened any more.

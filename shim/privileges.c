@@ -16,7 +16,7 @@
 
 static bool go_away(void)
 {
-	return pft_process_records() && pft_flusher_stop();
+	return pft_process_records() && pft_flusher_stop(false);
 }
 
 static void come_back(bool was_here)

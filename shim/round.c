@@ -21,11 +21,22 @@ static uint32_t state_of(uint32_t index)
 	return __atomic_load_n(&pft_session_thread(pft_session, index)->state, __ATOMIC_ACQUIRE);
 }
 
-static uint32_t head_of(struct pft_self *self, uint32_t state)
+struct head {
+	uint32_t position;
+	bool in_flight; // a writer has read the clock, or will; its record comes behind the position
+};
+
+// Who records makes `busy` the position first and reads the clock then (ring.h). It is read first here: a
+// record that is committed in between is in front of the head.
+static struct head head_of(struct pft_self *self, uint32_t state)
 {
+	uint32_t busy, position;
+
 	if (state == PFT_THREAD_ENDED)
-		return pft_self_seat(self)->position;
-	return pft_head_position(__atomic_load_n(&self->head, __ATOMIC_ACQUIRE));
+		return (struct head){pft_self_seat(self)->position, false};
+	busy = __atomic_load_n(&self->busy, __ATOMIC_ACQUIRE);
+	position = pft_head_position(__atomic_load_n(&self->head, __ATOMIC_ACQUIRE));
+	return (struct head){position, busy == position};
 }
 
 // The waiter sets `waiting` anew at each turn; taking it here also forgets one that left by siglongjmp.
@@ -48,16 +59,16 @@ static int end_thread(struct pft_replay *replay, uint32_t index)
 
 static int drain_thread(struct pft_replay *replay, struct pft_self *self, uint32_t index, uint32_t state)
 {
-	uint32_t head = head_of(self, state);
+	struct head head = head_of(self, state);
 	int error;
 
-	pft_replay_drain(replay, index, head);
+	pft_replay_drain(replay, index, head.position, head.in_flight);
 	// Before the thread has room again: what is recorded beyond the count is at most what a ring holds.
 	if (pft_window_counts())
 		pft_window_count(pft_replay_totals(replay).produced);
 	if (state == PFT_THREAD_ENDED && pft_replay_is_drained(replay, index))
 		return end_thread(replay, index);
-	if (head == __atomic_load_n(&self->tail, __ATOMIC_RELAXED))
+	if (head.position == __atomic_load_n(&self->tail, __ATOMIC_RELAXED))
 		return 0;
 	error = pft_replay_commit(replay);
 	give_room_back(self, pft_replay_tail(replay, index));
@@ -147,7 +158,7 @@ static bool is_gone(const struct pft_session_thread *entry)
 static void bury(struct pft_self *self, struct pft_session_thread *entry)
 {
 	entry->end_ticks = pft_clock_ticks();
-	pft_self_seat(self)->position = head_of(self, PFT_THREAD_LIVE);
+	pft_self_seat(self)->position = head_of(self, PFT_THREAD_LIVE).position;
 	__atomic_store_n(&entry->state, PFT_THREAD_ENDED, __ATOMIC_RELEASE);
 }
 

@@ -66,7 +66,7 @@ static void drain(struct pft_session *session, struct pft_replay *replay)
 		uint32_t state = pft_session_thread(session, index)->state;
 
 		if (state == PFT_THREAD_LIVE || state == PFT_THREAD_ENDED)
-			pft_replay_drain(replay, index, pft_head_find(session, index));
+			pft_replay_drain(replay, index, pft_head_find(session, index), false);
 	}
 	pft_replay_pass(replay, true);
 	for (uint32_t index = 0; index < session->threads_max; index++)

@@ -64,7 +64,7 @@ uint64_t pft_ring_claim(struct pft_self *self)
 			leave_hole(self, head);
 			continue;
 		}
-		self->busy = pft_head_position(head);
+		__atomic_store_n(&self->busy, pft_head_position(head), __ATOMIC_RELAXED);
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		if (__atomic_load_n(&self->head, __ATOMIC_RELAXED) == head)
 			return head;
@@ -331,7 +331,7 @@ void pft_ring_drop(struct pft_self *self, unsigned events)
 
 void pft_ring_start(struct pft_self *self, uint32_t position, uint32_t floor)
 {
-	self->busy = position - 1; // no slot is there
+	__atomic_store_n(&self->busy, position - 1, __ATOMIC_RELAXED); // no slot is there
 	__atomic_store_n(&self->tail, position, __ATOMIC_RELAXED);
 	__atomic_store_n(&self->end_limit, position, __ATOMIC_RELAXED);
 	__atomic_store_n(&self->begin_limit, position, __ATOMIC_RELAXED);

@@ -34,7 +34,7 @@ struct pft_self {
 	uint32_t ring_mask;
 	// Position for which a writer is storing a record, or stored the last one. When it is the position of
 	// the head, that writer was interrupted: its stores may still come, so nobody else writes there
-	// (ring.h).
+	// (ring.h). writer: thread, before it reads the clock. reader: flusher
 	uint32_t busy;
 
 	// Slow path.

@@ -132,6 +132,14 @@ def short_calls_are_filtered_and_counted():
 
 
 @test
+def no_call_that_is_shorter_than_asked_is_in_the_trace():
+    trace = same(["storm", STORM_THREADS, 500000], funcs="leaf,inner", min_duration="20us").trace()
+    short = [(s.name, s.end - s.begin) for s in trace.slices if s.end is not None and s.end - s.begin < 20000]
+    assert not short, short[:10]
+    assert_adds_up(trace, 2 * STORM_THREADS * 500001, waits=True)
+
+
+@test
 def calls_that_are_too_deep_are_filtered_and_counted():
     trace = same(["calls", 100], funcs=CALLS, max_depth="2").trace()
     assert_counts(trace, outer=100, middle=100, leaf=100, inner=0)

@@ -33,6 +33,21 @@ def a_flush_puts_everything_into_the_file():
 
 
 @test
+def a_flush_writes_no_call_that_may_turn_out_too_short():
+    program = Prompted(funcs=ALL, min_duration="100s")
+    program.do("hold 1")
+    ctl(program.pid, "flush")
+    trace = program.outcome().trace()
+    assert_counts(trace, through=0)
+    assert_adds_up(trace, 1)
+    program.do("leaf 10")
+    program.hear()
+    trace = program.end().trace()
+    assert_counts(trace, through=0, leaf=0)
+    assert_adds_up(trace, 22)
+
+
+@test
 def status_says_mode_events_and_size():
     program = Prompted(funcs=ALL)
     program.do("leaf 700")

@@ -193,7 +193,7 @@ FLUSHER_TEST(counts_what_is_dropped)
 {
 	recording_settings.overflow = PFT_OVERFLOW_DROP;
 	start();
-	cr_assert(pft_flusher_stop());
+	cr_assert(pft_flusher_stop(false));
 	recording_calls(work, CALLS);
 	pft_flusher_start();
 	finish();
@@ -386,7 +386,7 @@ FLUSHER_TEST(tells_a_name_once)
 	start();
 	recording_call(work);
 	for (unsigned turn = 0; turn < 3; turn++) { // the names are looked at before each stop
-		cr_assert(pft_flusher_stop());
+		cr_assert(pft_flusher_stop(false));
 		pft_flusher_start();
 	}
 	finish();
@@ -412,7 +412,7 @@ FLUSHER_TEST(stops_with_everything_in_the_file_and_goes_on)
 	uint32_t thread = start_and_find_thread();
 
 	recording_calls(work, 99);
-	cr_assert(pft_flusher_stop());
+	cr_assert(pft_flusher_stop(false));
 	cr_assert_eq(recording_slices("work"), 100);
 	cr_assert(await_gone(thread));
 	recording_calls(more, 10);
@@ -427,7 +427,7 @@ FLUSHER_TEST(stops_with_everything_in_the_file_and_goes_on)
 FLUSHER_TEST(stops_before_it_ever_ran)
 {
 	start();
-	cr_assert(pft_flusher_stop());
+	cr_assert(pft_flusher_stop(false));
 	pft_flusher_start();
 	recording_calls(work, 10);
 	finish();
@@ -439,7 +439,7 @@ FLUSHER_TEST(stops_though_it_sleeps)
 	start();
 	recording_call(work);
 	rest_ms(500);
-	cr_assert(pft_flusher_stop());
+	cr_assert(pft_flusher_stop(false));
 	pft_flusher_start();
 	rest_ms(500);
 	finish();
@@ -465,7 +465,7 @@ FLUSHER_TEST(goes_on_with_its_file_and_leaves_no_descriptor)
 	snprintf(away, sizeof(away), "%s.away", recording_place.paths[PFT_FILE_TRACE]);
 	before = open_descriptors();
 	recording_calls(work, 10);
-	cr_assert(pft_flusher_stop());
+	cr_assert(pft_flusher_stop(false));
 	cr_assert_eq(rename(recording_place.paths[PFT_FILE_TRACE], away), 0);
 	pft_flusher_start();
 	recording_calls(work, 10);
@@ -492,7 +492,7 @@ FLUSHER_TEST(has_its_file_when_it_says_that_it_is_ready)
 static void *stop_and_start(void *unused)
 {
 	for (unsigned i = 0; i < 20; i++)
-		if (pft_flusher_stop()) {
+		if (pft_flusher_stop(false)) {
 			recording_call(work);
 			pft_flusher_start();
 		}

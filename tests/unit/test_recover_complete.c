@@ -49,9 +49,9 @@ static void now_is(uint64_t ns)
 static void drain(void)
 {
 	now_is(first.thread->end_ticks);
-	pft_replay_drain(replay, 0, first.head);
+	pft_replay_drain(replay, 0, first.head, false);
 	if (second.session)
-		pft_replay_drain(replay, 1, second.head);
+		pft_replay_drain(replay, 1, second.head, false);
 }
 
 static void commit(void)

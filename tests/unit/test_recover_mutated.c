@@ -66,7 +66,7 @@ static void set_up(void)
 	record(&first, hook, 3);
 	pft_fake_foreign_begin(&first, 900, hook, 0x2000);
 	pft_fake_foreign_begin(&first, 910, hook, 0x1f00);
-	pft_replay_drain(replay, 0, first.head);
+	pft_replay_drain(replay, 0, first.head, false);
 	pft_replay_pass(replay, true);
 	pft_replay_commit(replay);
 	written_bytes = pread(fd, written, sizeof written, 0);

@@ -51,7 +51,7 @@ static void start(void)
 
 static void drain(void)
 {
-	pft_replay_drain(replay, ring.index, ring.head);
+	pft_replay_drain(replay, ring.index, ring.head, false);
 	pft_replay_pass(replay, true);
 }
 
@@ -527,9 +527,11 @@ Test(replay, writes_held_begins_that_are_old_enough_at_a_commit)
 	pft_fake_begin(&ring, 5000, inner);
 	drain();
 	now_is(5999);
+	drain();
 	commit();
 	cr_assert_eq(pft_replay_totals(replay).written, 1);
 	now_is(6000);
+	drain();
 	commit();
 	cr_assert_eq(pft_replay_totals(replay).written, 2);
 	lines = pft_reader_slices(fd);
@@ -539,6 +541,42 @@ Test(replay, writes_held_begins_that_are_old_enough_at_a_commit)
 	finish(7000);
 	check_totals(4, 0, 0);
 	check_slice(find(read_trace(), "inner", 0), 5000, 1500);
+}
+
+Test(replay, writes_no_held_begin_whose_end_may_be_there_undrained)
+{
+	struct pft_fake_ring other = pft_fake_ring(session, 1, 101, "other", 0);
+
+	session->min_duration_ns = 1000;
+	start();
+	pft_fake_begin(&other, 1000, leaf);
+	pft_replay_drain(replay, other.index, other.head, false);
+	pft_fake_end(&other, 1100);
+	pft_fake_begin(&ring, 8000, outer);
+	now_is(9000);
+	drain(); // the other thread's turn comes later
+	commit();
+	cr_assert_eq(pft_replay_totals(replay).written, 1);
+	pft_replay_drain(replay, other.index, other.head, false);
+	commit();
+	cr_assert_eq(pft_replay_totals(replay).written, 1);
+	cr_assert_eq(pft_replay_totals(replay).filtered, 2);
+}
+
+Test(replay, writes_no_held_begin_whose_end_may_be_in_flight)
+{
+	session->min_duration_ns = 1000;
+	start();
+	pft_fake_begin(&ring, 1000, outer);
+	pft_fake_begin(&ring, 2000, leaf);
+	now_is(9000);
+	pft_replay_drain(replay, ring.index, ring.head, true);
+	commit();
+	cr_assert_eq(pft_replay_totals(replay).written, 1);
+	pft_fake_end(&ring, 2100);
+	finish(9500);
+	check_totals(1, 2, 0);
+	cr_assert_eq(count(read_trace(), "\"name\": \"leaf\""), 0);
 }
 
 Test(replay, counts_young_held_begins_as_filtered_at_the_close)
@@ -556,22 +594,38 @@ Test(replay, counts_young_held_begins_as_filtered_at_the_close)
 	cr_assert_eq(attribute("pftshim.filtered"), 1);
 }
 
-Test(replay, writes_held_begins_before_it_says_the_totals)
+static void say_totals_beside_a_young_begin(uint32_t leaving)
 {
 	session->min_duration_ns = 1000;
 	start();
 	pft_fake_begin(&ring, 1000, outer);
 	pft_fake_begin(&ring, 5000, inner);
-	drain();
 	now_is(5200);
-	pft_replay_say_totals(replay);
+	drain();
+	pft_replay_say_totals(replay, leaving);
 	commit();
 	cr_assert_eq(attribute("pftshim.produced"), 2);
+}
+
+Test(replay, writes_held_begins_of_who_executes_another_program_before_it_says_the_totals)
+{
+	say_totals_beside_a_young_begin(100);
 	cr_assert_eq(attribute("pftshim.written"), 2);
 	pft_fake_end(&ring, 5300);
 	finish(7000);
 	check_totals(3, 0, 0);
 	check_slice(find(read_trace(), "inner", 0), 5000, 300);
+}
+
+Test(replay, counts_held_begins_of_others_as_filtered_so_far)
+{
+	say_totals_beside_a_young_begin(99);
+	cr_assert_eq(attribute("pftshim.written"), 1);
+	cr_assert_eq(attribute("pftshim.filtered"), 1);
+	pft_fake_end(&ring, 6300);
+	finish(7000);
+	check_totals(3, 0, 0);
+	check_slice(find(read_trace(), "inner", 0), 5000, 1300);
 }
 
 Test(replay, filters_held_begins_of_a_thread_that_ends)
@@ -978,6 +1032,26 @@ Test(replay, filters_foreign_calls_as_well)
 	check_totals(2, 4, 0);
 	lines = read_trace();
 	cr_assert_eq(count(lines, "\"kind\": \"slice\""), 1);
+}
+
+Test(replay, writes_no_held_foreign_begin_whose_end_may_be_there_undrained)
+{
+	session->min_duration_ns = 1000;
+	start();
+	pft_fake_foreign_begin(&ring, 1000, outer, STACK_A);
+	drain();
+	commit();
+	now_is(9000);
+	commit();
+	cr_assert_eq(pft_replay_totals(replay).written, 0);
+	pft_replay_drain(replay, ring.index, ring.head, true);
+	pft_replay_pass(replay, false);
+	commit();
+	cr_assert_eq(pft_replay_totals(replay).written, 0);
+	now_is(9100);
+	drain();
+	commit();
+	cr_assert_eq(pft_replay_totals(replay).written, 1);
 }
 
 Test(replay, leaves_foreign_calls_open_when_their_thread_ends)

@@ -50,7 +50,7 @@ TestSuite(strands, .init = set_up);
 
 static void drain(uint32_t thread)
 {
-	pft_replay_drain(replay, rings[thread].index, rings[thread].head);
+	pft_replay_drain(replay, rings[thread].index, rings[thread].head, false);
 }
 
 static void commit(void)
