@@ -31,6 +31,7 @@ encoder_sources := $(filter-out $(encoder_programs),$(wildcard encoder/*.c encod
 read_sources := $(wildcard encoder/read/*.c)
 recover_sources := $(wildcard encoder/recover/*.c)
 report_sources := $(wildcard encoder/report/*.c)
+terminal_sources := $(wildcard encoder/terminal/*.c)
 shim_sources := $(wildcard shim/*.c shim/*.S)
 hot_sources := $(wildcard shim/hot/*.c shim/hot/*.S)
 test_sources := $(wildcard tests/unit/*.c tests/unit/*.S)
@@ -44,7 +45,9 @@ test_objects := $(call objects_of,$(test_sources))
 read_objects := $(call objects_of,$(read_sources))
 recover_objects := $(call objects_of,$(recover_sources))
 report_objects := $(call objects_of,$(report_sources))
-program_objects := $(call objects_of,$(encoder_programs)) $(read_objects) $(recover_objects) $(report_objects)
+terminal_objects := $(call objects_of,$(terminal_sources))
+program_objects := $(call objects_of,$(encoder_programs)) $(read_objects) $(recover_objects) $(report_objects) \
+	$(terminal_objects)
 programs := $(patsubst encoder/%.c,$(O)/pft-%,$(encoder_programs))
 objects := $(encoder_objects) $(shim_objects) $(test_objects) $(program_objects)
 
@@ -90,7 +93,7 @@ $(O)/libpftshim.so: $(encoder_objects) $(shim_objects) $(guest_libraries) shim/e
 	$(call say,LD,$@)
 	$(Q)$(CC) $(library_ldflags) $(LDFLAGS) -o $@ $(encoder_objects) $(shim_objects) $(guest_libraries)
 
-$(programs): $(O)/pft-%: $(O)/encoder/%.o $(encoder_objects) $(guest_libraries)
+$(programs): $(O)/pft-%: $(O)/encoder/%.o $(encoder_objects) $(terminal_objects) $(guest_libraries)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS) -Wl,--gc-sections -o $@ $^ $(program_libraries)
 
@@ -133,7 +136,7 @@ $(O):
 # One binary: all unit tests, and the library's objects but for its constructor and destructor, and for what
 # the loader would call in it, and a sanitizer, before the sanitizer's own memory is there.
 untested_objects := $(addprefix $(O)/shim/,shim.o loader.o loader_x86_64.o)
-tested_objects := $(encoder_objects) $(recover_objects) $(filter-out $(untested_objects),$(shim_objects))
+tested_objects := $(encoder_objects) $(recover_objects) $(terminal_objects) $(filter-out $(untested_objects),$(shim_objects))
 unit_tests := $(O)/tests/unit/all
 test_framework := -lcriterion
 
@@ -228,7 +231,7 @@ format:
 # SC2317, SC2053, SC2059: tests call functions by name, match patterns and print bytes.
 lint: $(O)/proto/pftrace.pb-c.h
 	$(Q)clang-format --dry-run -Werror $(c_files)
-	$(Q)clang-tidy --quiet $(filter %.c,$(encoder_sources) $(read_sources) $(recover_sources) $(report_sources) $(encoder_programs) \
+	$(Q)clang-tidy --quiet $(filter %.c,$(encoder_sources) $(read_sources) $(recover_sources) $(report_sources) $(terminal_sources) $(encoder_programs) \
 		$(shim_sources) $(hot_sources)) -- $(language) -I. -I$(O)
 	$(Q)cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 		--suppress=varFuncNullUB --suppress=allocaCalled -I. shim encoder

@@ -37,7 +37,9 @@ static void convert(const char *trace, const char *output, bool force)
 	if (from < 0)
 		pft_fail(PFT_REFUSED, "%s: %s", trace, strerror(errno));
 	pft_output_check(output, force);
+	pft_progress_start_file("converting", trace, from);
 	result = pft_chrome_convert(from, pft_output_open(output));
+	pft_progress_end();
 	if (result.wrong)
 		pft_fail(PFT_REFUSED, "%s: %s", trace, result.wrong);
 	if (result.error)

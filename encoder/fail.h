@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "encoder/terminal/progress.h"
+
 #define PFT_FAILED 1 // what was asked for could not be done
 #define PFT_REFUSED 2 // wrong usage, or an input that is not what it should be
 
@@ -16,6 +18,7 @@ __attribute__((format(printf, 2, 3), noreturn)) static inline void pft_fail(
 {
 	va_list arguments;
 
+	pft_progress_end();
 	va_start(arguments, format);
 	fputs("pft: ", stderr);
 	vfprintf(stderr, format, arguments);

@@ -12,6 +12,7 @@
 
 #include "encoder/fail.h"
 #include "encoder/report/feed.h"
+#include "encoder/terminal/colour.h"
 
 #define ROWS_DEFAULT 20
 
@@ -24,7 +25,7 @@ static struct pft_arena memory;
 
 static void write_text(struct pft_out *out, const struct pft_report *report)
 {
-	pft_report_text(out, report, rows);
+	pft_report_text(out, report, rows, pft_colour_wanted(STDOUT_FILENO));
 }
 
 static write_function *format_named(const char *name)
@@ -87,8 +88,10 @@ static int report_trace(
 		fprintf(stderr, "pft: %s: %s\n", path, strerror(errno));
 		return PFT_REFUSED;
 	}
+	pft_progress_start_file("reading", path, fd);
 	if (pft_feed_read(&feed, fd) < 0)
 		pft_fail(PFT_FAILED, "%s: out of memory", path);
+	pft_progress_end();
 	close(fd);
 	if (feed.wrong != NULL)
 		fprintf(stderr, "pft: %s: %s\n", path, feed.wrong);

@@ -8,6 +8,7 @@
 
 #include "encoder/read/inflate.h"
 #include "encoder/read/split.h"
+#include "encoder/terminal/progress.h"
 
 #define UNREADABLE (-1)
 
@@ -76,6 +77,7 @@ static const char *phrase_of(const struct pft_packets_in *packets, int error)
 static int read_all(struct pft_packets_in *packets, int fd, struct pft_split *split)
 {
 	static uint8_t room[256 << 10];
+	uint64_t done = 0;
 	ssize_t size;
 	int error = 0;
 
@@ -83,6 +85,8 @@ static int read_all(struct pft_packets_in *packets, int fd, struct pft_split *sp
 		if (size < 0 && errno == EINTR)
 			continue;
 		error = size < 0 ? UNREADABLE : pft_split_push(split, room, (size_t)size, take, packets);
+		done += size < 0 ? 0 : (uint64_t)size;
+		pft_progress_to(done);
 	}
 	return error;
 }

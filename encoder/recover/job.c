@@ -20,6 +20,7 @@
 #include "encoder/recover/paths.h"
 #include "encoder/recover/repair.h"
 #include "encoder/session.h"
+#include "encoder/terminal/progress.h"
 
 struct job {
 	const char *trace_path, *session_path;
@@ -151,8 +152,11 @@ static int complete(const struct job *job, struct pft_completed *completed)
 	int fd = pft_path_open(job->trace_path, O_RDWR | O_APPEND, &found);
 	int error = fd < 0 ? -errno : pft_path_is_same(&found, &job->trace_file) ? 0 : -ESTALE;
 
-	if (error == 0)
+	if (error == 0) {
+		pft_progress_start_file("recovering", job->trace_path, fd);
 		error = pft_complete(job->session, fd, completed);
+		pft_progress_end();
+	}
 	if (error == 0 && fsync(fd) != 0)
 		error = -errno;
 	if (fd >= 0)

@@ -13,6 +13,7 @@
 #include "encoder/recover/held.h"
 #include "encoder/recover/paths.h"
 #include "encoder/recover/whole.h"
+#include "encoder/terminal/progress.h"
 
 static bool cut(const char *path, const struct stat *as_read, uint64_t bytes)
 {
@@ -34,7 +35,9 @@ enum pft_answer pft_repair(const char *path, int fd, bool asked)
 
 	if (fstat(fd, &found) != 0)
 		return pft_answer_say(PFT_ANSWER_FAILED, path, strerror(errno));
+	pft_progress_start("checking", path, (uint64_t)found.st_size);
 	whole = pft_whole_find(fd, (uint64_t)found.st_size);
+	pft_progress_end();
 	if (whole.rest == PFT_REST_NONE)
 		return PFT_ANSWER_DONE;
 	if (whole.rest == PFT_REST_UNREAD)

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <unistd.h>
 
+#include "encoder/terminal/progress.h"
+
 #define TAG 0x0a
 #define HEAD_BYTES_MAX 11 // the tag and a varint
 
@@ -24,6 +26,7 @@ static bool move(struct window *window, uint64_t at)
 {
 	ssize_t count = pread(window->fd, window->bytes, sizeof window->bytes, (off_t)at);
 
+	pft_progress_to(at);
 	window->at = at;
 	window->used = count > 0 ? (uint64_t)count : 0;
 	if (window->used > window->size - at)

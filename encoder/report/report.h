@@ -59,8 +59,8 @@ bool pft_report_is_mostly_probe(const struct pft_report *report, const struct pf
 int pft_report_prepare(
 	struct pft_report *report, enum pft_report_order by, struct pft_bottlenecks *bottlenecks);
 
-// `rows` of each table at most.
-void pft_report_text(struct pft_out *out, const struct pft_report *report, uint32_t rows);
+// `rows` of each table at most; `colour`: for a terminal that knows colours.
+void pft_report_text(struct pft_out *out, const struct pft_report *report, uint32_t rows, bool colour);
 void pft_report_json(struct pft_out *out, const struct pft_report *report);
 void pft_report_chrome(struct pft_out *out, const struct pft_report *report);
 void pft_report_folded(struct pft_out *out, const struct pft_report *report);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "encoder/report/units.h"
+#include "encoder/terminal/colour.h"
 
 // ---- columns ----------------------------------------------------------------------------------------
 
@@ -51,21 +52,31 @@ static void add_share(struct pft_text *line, uint64_t part, uint64_t whole)
 	align_right(line, start);
 }
 
-static void write_words(struct pft_out *out, const char *const *words, size_t count, const char *last)
+// A line of headings begins or ends.
+static void mark(struct pft_text *line, bool colour, const char *sequence)
+{
+	if (colour)
+		pft_text_add(line, sequence);
+}
+
+static void write_words(
+	struct pft_out *out, bool colour, const char *const *words, size_t count, const char *last)
 {
 	struct pft_text line = pft_report_line(out);
 
 	pft_report_end_line(out, &line);
 	line = pft_report_line(out);
+	mark(&line, colour, PFT_COLOUR_HEADING);
 	for (size_t i = 0; i < count; i++)
 		add_word(&line, words[i]);
 	pft_text_add(&line, "  ");
 	pft_text_add(&line, last);
+	mark(&line, colour, PFT_COLOUR_END);
 	pft_report_end_line(out, &line);
 }
 
-#define WRITE_WORDS(out, last, ...)                                                                          \
-	write_words(out, (const char *const[]){__VA_ARGS__},                                                 \
+#define WRITE_WORDS(out, colour, last, ...)                                                                  \
+	write_words(out, colour, (const char *const[]){__VA_ARGS__},                                         \
 		sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), last)
 
 // ---- head -------------------------------------------------------------------------------------------
@@ -132,11 +143,12 @@ static void write_function(struct pft_out *out, const struct pft_report *report,
 	pft_report_end_line(out, &line);
 }
 
-static void write_functions(struct pft_out *out, const struct pft_report *report, uint32_t rows)
+static void write_functions(struct pft_out *out, const struct pft_report *report, uint32_t rows, bool colour)
 {
 	bool probe = false;
 
-	WRITE_WORDS(out, "function", "own time", "as seen", "total", "calls", "median", "p99", "longest");
+	WRITE_WORDS(
+		out, colour, "function", "own time", "as seen", "total", "calls", "median", "p99", "longest");
 	for (uint32_t i = 0; i < report->functions && i < rows; i++) {
 		probe |= pft_report_is_mostly_probe(report, &report->summary->functions[report->order[i]]);
 		write_function(out, report, report->order[i]);
@@ -152,11 +164,11 @@ static void write_functions(struct pft_out *out, const struct pft_report *report
 	}
 }
 
-static void write_threads(struct pft_out *out, const struct pft_report *report, uint32_t rows)
+static void write_threads(struct pft_out *out, const struct pft_report *report, uint32_t rows, bool colour)
 {
 	const struct pft_summary *summary = report->summary;
 
-	WRITE_WORDS(out, "thread", "lived", "waited", "busy", "calls");
+	WRITE_WORDS(out, colour, "thread", "lived", "waited", "busy", "calls");
 	for (const struct pft_summary_thread *thread = summary->threads; thread != NULL && rows-- != 0;
 		thread = thread->next) {
 		uint64_t life_ns = pft_summary_life_ns(summary, thread);
@@ -175,11 +187,11 @@ static void write_threads(struct pft_out *out, const struct pft_report *report, 
 	}
 }
 
-static void write_slowest(struct pft_out *out, const struct pft_report *report, uint32_t rows)
+static void write_slowest(struct pft_out *out, const struct pft_report *report, uint32_t rows, bool colour)
 {
 	const struct pft_summary *summary = report->summary;
 
-	WRITE_WORDS(out, "slowest calls", "took", "began at", "thread");
+	WRITE_WORDS(out, colour, "slowest calls", "took", "began at", "thread");
 	for (uint32_t i = 0; i < summary->slowest_used && i < rows; i++) {
 		const struct pft_summary_call *call = &summary->slowest[i];
 		struct pft_text line = pft_report_line(out);
@@ -195,12 +207,19 @@ static void write_slowest(struct pft_out *out, const struct pft_report *report, 
 
 // ---- bottlenecks ------------------------------------------------------------------------------------
 
-static void write_bottleneck(struct pft_out *out, const struct pft_bottleneck *bottleneck)
+static const char *colour_of(enum pft_severity severity)
+{
+	return severity >= PFT_SEVERITY_HIGH ? PFT_COLOUR_ALARM : PFT_COLOUR_WARNING;
+}
+
+static void write_bottleneck(struct pft_out *out, const struct pft_bottleneck *bottleneck, bool colour)
 {
 	const struct pft_bottleneck_words *words = pft_bottleneck_words(bottleneck->type);
 	struct pft_text line = pft_report_line(out);
 
+	mark(&line, colour, colour_of(bottleneck->severity));
 	pft_text_add(&line, pft_severity_name(bottleneck->severity));
+	mark(&line, colour, PFT_COLOUR_END);
 	pft_text_add(&line, ": ");
 	pft_text_add(&line, words->title);
 	pft_text_add(&line, ": ");
@@ -216,25 +235,28 @@ static void write_bottleneck(struct pft_out *out, const struct pft_bottleneck *b
 	pft_report_end_line(out, &line);
 }
 
-static void write_bottlenecks(struct pft_out *out, const struct pft_report *report, uint32_t rows)
+static void write_bottlenecks(
+	struct pft_out *out, const struct pft_report *report, uint32_t rows, bool colour)
 {
 	const struct pft_bottlenecks *bottlenecks = report->bottlenecks;
 	struct pft_text line = pft_report_line(out);
 
 	pft_report_end_line(out, &line);
 	line = pft_report_line(out);
+	mark(&line, colour, PFT_COLOUR_HEADING);
 	pft_text_add(&line, bottlenecks->count != 0 ? "bottlenecks" : "no bottlenecks were found");
+	mark(&line, colour, PFT_COLOUR_END);
 	pft_report_end_line(out, &line);
 	for (uint32_t i = 0; i < bottlenecks->count && i < rows; i++)
-		write_bottleneck(out, &bottlenecks->found[i]);
+		write_bottleneck(out, &bottlenecks->found[i], colour);
 }
 
-void pft_report_text(struct pft_out *out, const struct pft_report *report, uint32_t rows)
+void pft_report_text(struct pft_out *out, const struct pft_report *report, uint32_t rows, bool colour)
 {
 	write_head(out, report);
 	write_memory(out, report);
-	write_functions(out, report, rows);
-	write_threads(out, report, rows);
-	write_slowest(out, report, rows);
-	write_bottlenecks(out, report, rows);
+	write_functions(out, report, rows, colour);
+	write_threads(out, report, rows, colour);
+	write_slowest(out, report, rows, colour);
+	write_bottlenecks(out, report, rows, colour);
 }

@@ -123,7 +123,7 @@ Test(report, as_text_has_tables)
 {
 	const char *text;
 
-	pft_report_text(&out, &report, 10);
+	pft_report_text(&out, &report, 10, false);
 	text = written();
 	assert_has(text, "pro\"gram (7): 5 calls in 2 threads, 100 ms\n"
 			 "12 events = 8 written + 3 filtered + 1 dropped\n"
@@ -139,11 +139,40 @@ Test(report, as_text_has_tables)
 	assert_has(text, "Blocking input and output: fetch;all > read\n");
 }
 
+// What a terminal shows: the text without its escape sequences.
+static char *shown(const char *text)
+{
+	char *to = malloc(strlen(text) + 1), *start = to;
+
+	while (*text) {
+		if (*text == '\033')
+			text = strchr(text, 'm') + 1;
+		else
+			*to++ = *text++;
+	}
+	*to = '\0';
+	return start;
+}
+
+Test(report, as_text_says_the_same_in_colour)
+{
+	char *plain, *coloured;
+
+	pft_report_text(&out, &report, 10, false);
+	plain = strdup(written());
+	pft_report_text(&out, &report, 10, true);
+	coloured = strdup(written() + strlen(plain));
+	assert_has(coloured, "\n\033[1m   own time    as seen");
+	assert_has(coloured, "  function\033[0m\n");
+	assert_has(coloured, "\n\033[1mbottlenecks\033[0m\n\033[3");
+	cr_assert_str_eq(shown(coloured), plain);
+}
+
 Test(report, as_text_has_no_more_rows_than_asked_for)
 {
 	const char *text;
 
-	pft_report_text(&out, &report, 1);
+	pft_report_text(&out, &report, 1, false);
 	text = written();
 	assert_has(text, "pthread_join\n");
 	cr_assert_null(strstr(text, "tick"));
