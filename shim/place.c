@@ -277,12 +277,21 @@ static bool is_wanted(const struct pft_place *place, int file)
 	return place->wanted & PFT_FILE_BIT(file);
 }
 
+// A process that was killed and whose trace was removed may have left its link, and anybody may plant one.
+static bool link_is_taken(const struct pft_place *place, int directory)
+{
+	struct stat found;
+
+	return pft_sys_fstatat(
+		       directory, strrchr(place->session_link, '/') + 1, &found, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 // All or none.
 static int files_create(const struct pft_place *place, int directory)
 {
-	int result = 0;
+	int result = link_is_taken(place, directory) ? -EEXIST : 0;
 
-	for (int file = 0; file < PFT_FILES; file++) {
+	for (int file = 0; result == 0 && file < PFT_FILES; file++) {
 		if (is_wanted(place, file))
 			result = file_create(place->paths[file], directory);
 		if (result == 0)
@@ -382,9 +391,19 @@ int pft_place_make(struct pft_place *place, const char *directory, const char *e
 	return result;
 }
 
+// A pipe, which has come to stand where the file was, would hold us up: O_NONBLOCK.
 static int file_open(const char *path)
 {
-	return (int)pft_sys_openat(AT_FDCWD, path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0);
+	const int flags = O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
+	int fd = (int)pft_sys_openat(AT_FDCWD, path, flags, 0);
+	struct stat found = {0};
+
+	if (fd == -ENXIO)
+		return -ESTALE;
+	if (fd < 0 || (pft_sys_fstat(fd, &found) == 0 && S_ISREG(found.st_mode)))
+		return fd;
+	pft_sys_close(fd);
+	return -ESTALE;
 }
 
 int pft_place_open(const struct pft_place *place, struct pft_files *files)

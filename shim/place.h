@@ -55,7 +55,7 @@ void pft_files_clear(struct pft_files *files);
 bool pft_files_are_open(const struct pft_files *files);
 
 // Opens the files for appending, close-on-exec; the descriptors are the caller's. 0, or -errno and none is
-// open.
+// open; -ESTALE: what is there now is no file.
 int pft_place_open(const struct pft_place *place, struct pft_files *files);
 void pft_files_close(struct pft_files *files);
 

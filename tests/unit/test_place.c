@@ -160,6 +160,15 @@ Test(place, does_not_follow_a_link_that_bears_the_name_of_the_trace)
 	cr_assert_eq(access(below("elsewhere"), F_OK), -1);
 }
 
+Test(place, leaves_a_link_alone_that_bears_the_name_of_the_sessions)
+{
+	cr_assert_eq(pft_place_make(&other, base, "night", "first", "tool"), 0);
+	cr_assert_eq(symlink(below("elsewhere"), below("executions/night/worker.session")), 0);
+	cr_assert_eq(pft_place_make(&place, base, "night", "worker", "tool"), 0);
+	cr_assert_str_eq(place.session_link, below("executions/night/worker.1.session"));
+	cr_assert_neq(access(below("executions/night/worker.pftrace"), F_OK), 0);
+}
+
 Test(place, keeps_names_inside_their_directory)
 {
 	cr_assert_eq(pft_place_make(&place, base, "..", "../../up", "tool"), 0);
@@ -392,6 +401,24 @@ Test(place, opens_both_files_or_none)
 	cr_assert_eq(pft_place_open(&place, &files), -ENOENT);
 	cr_assert_eq(files.fds[PFT_FILE_TRACE], -1);
 	cr_assert_eq(dup(0), lowest);
+}
+
+// With a reader and without.
+Test(place, opens_nothing_but_a_file, .timeout = 10)
+{
+	struct pft_files files;
+	int reader;
+
+	cr_assert_eq(pft_place_make(&place, base, "night", NULL, "tool"), 0);
+	cr_assert_eq(unlink(place.paths[PFT_FILE_TRACE]), 0);
+	cr_assert_eq(mkfifo(place.paths[PFT_FILE_TRACE], 0600), 0);
+	cr_assert_eq(pft_place_open(&place, &files), -ESTALE);
+	reader = open(place.paths[PFT_FILE_TRACE], O_RDONLY | O_NONBLOCK);
+	cr_assert_eq(pft_place_open(&place, &files), -ESTALE);
+	cr_assert_eq(files.fds[PFT_FILE_TRACE], -1);
+	cr_assert_eq(dup(0), reader + 1);
+	close(reader + 1);
+	close(reader);
 }
 
 Test(place, leaves_no_descriptor_open)
