@@ -96,8 +96,21 @@ static long create_beside(const struct pft_place *place)
 	return pft_sys_openat(AT_FDCWD, file_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
-static void *map_file(long fd, uint64_t bytes)
+// The header, and what a first thread needs: a file system without room for that is of no use.
+static bool reserve_least(char *at, const struct pft_session *layout)
 {
+	const uint64_t commit_bytes = sizeof(struct pft_commit) + sizeof(struct pft_commit_thread);
+
+	return pft_pages_reserve(at, pages(sizeof(struct pft_session))) &&
+	       pft_pages_reserve(at + layout->commit_at[0], commit_bytes) &&
+	       pft_pages_reserve(at + layout->commit_at[1], commit_bytes) &&
+	       pft_pages_reserve(at + layout->threads_at, sizeof(struct pft_session_thread)) &&
+	       pft_pages_reserve(at + layout->rings_at, layout->ring_bytes);
+}
+
+static void *map_file(long fd, const struct pft_session *layout)
+{
+	const uint64_t bytes = layout->bytes;
 	void *at = (void *)-EFBIG;
 
 	if (fd < 0)
@@ -105,7 +118,7 @@ static void *map_file(long fd, uint64_t bytes)
 	if (file_may_have(bytes) && pft_sys2(SYS_ftruncate, fd, bytes) == 0)
 		at = pft_sys_mmap(NULL, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, (int)fd, 0);
 	pft_sys_close((int)fd);
-	if (!pft_sys_failed(at) && !pft_pages_reserve(at, pages(sizeof(struct pft_session)))) {
+	if (!pft_sys_failed(at) && !reserve_least(at, layout)) {
 		pft_sys_munmap(at, bytes);
 		at = (void *)-ENOSPC;
 	}
@@ -114,20 +127,20 @@ static void *map_file(long fd, uint64_t bytes)
 	return at;
 }
 
-static void *map_somewhere(uint64_t bytes, const struct pft_place *place)
+static void *map_somewhere(const struct pft_session *layout, const struct pft_place *place)
 {
-	void *at = map_file(create_in_memory_fs(), bytes);
+	void *at = map_file(create_in_memory_fs(), layout);
 
 	if (!pft_sys_failed(at)) {
 		pft_sys2(SYS_symlink, file_path, place->session_link);
 		return at;
 	}
-	at = map_file(create_beside(place), bytes);
+	at = map_file(create_beside(place), layout);
 	if (!pft_sys_failed(at))
 		return at;
 	file_path[0] = '\0';
-	at = pft_sys_mmap(
-		NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	at = pft_sys_mmap(NULL, layout->bytes, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (!pft_sys_failed(at))
 		pft_log_say(
 			"no file for the session in /dev/shm or beside the trace: events are kept in private "
@@ -184,12 +197,6 @@ static void fill_header(struct pft_session *session, const struct pft_settings *
 	session->selectors_bytes = (uint32_t)strlen(session->selectors);
 }
 
-static bool reserve_commits(struct pft_session *session)
-{
-	return pft_pages_reserve(pft_session_commit(session, 0), sizeof(struct pft_commit)) &&
-	       pft_pages_reserve(pft_session_commit(session, 1), sizeof(struct pft_commit));
-}
-
 static bool reserve_stack_heads(struct pft_session *session)
 {
 	return session->frames_max == 0 ||
@@ -200,12 +207,12 @@ static struct pft_session *make(
 	const struct pft_settings *settings, const struct pft_place *place, uint32_t threads_max)
 {
 	struct pft_session layout = lay_out(settings, threads_max);
-	struct pft_session *session = map_somewhere(layout.bytes, place);
+	struct pft_session *session = map_somewhere(&layout, place);
 
 	if (pft_sys_failed(session))
 		return NULL;
 	*session = layout;
-	if (reserve_commits(session) && reserve_stack_heads(session))
+	if (reserve_stack_heads(session))
 		return session;
 	pft_sys_munmap(session, layout.bytes);
 	pft_store_remove(place);

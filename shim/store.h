@@ -2,9 +2,9 @@
 // Where the session lives: one shared mapping of a file, made at startup and made anew, at the same address,
 // in a forked child. Startup context (and hot, in a child whose first event starts its session).
 //
-// The file is in /dev/shm, where writing is memory speed; else beside the trace; else it is private memory,
-// which a kill takes with it: that is said in one line. Pages are reserved before they are written, so a full
-// file system is an error here and not a SIGBUS in the program later.
+// The file is in /dev/shm, where writing is memory speed, when a first thread fits there; else beside the
+// trace; else it is private memory, which a kill takes with it: that is said in one line. Pages are reserved
+// before they are written, so a full file system is an error here and not a SIGBUS in the program later.
 #ifndef PFT_STORE_H
 #define PFT_STORE_H
 

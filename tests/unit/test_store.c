@@ -232,10 +232,21 @@ Test(store, is_a_file_beside_the_trace_where_shared_memory_is_full)
 Test(store, that_fills_up_later_refuses_threads_and_raises_no_signal)
 {
 	recording_settings.buffer_bytes = 1 << 20;
-	mount_shared_memory("size=512k", 0);
+	mount_shared_memory("size=1536k", 0);
 	recording_make();
 	cr_assert(exists(shared_path(0)));
+	cr_assert_not_null(pft_self_take(1 << 20));
 	cr_assert_null(pft_self_take(1 << 20));
+}
+
+Test(store, is_a_file_beside_the_trace_where_shared_memory_has_no_room_for_a_thread)
+{
+	recording_settings.buffer_bytes = 1 << 20;
+	mount_shared_memory("size=512k", 0);
+	recording_make();
+	cr_assert_not(exists(shared_path(0)));
+	cr_assert_eq(about(recording_place.session_link).st_mode, S_IFREG | 0600);
+	cr_assert_not_null(pft_self_take(1 << 20));
 }
 
 static const char *line_of_private_session(void)
