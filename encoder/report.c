@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// pft-report [--format FORMAT] [--sort ORDER] [--rows N] TRACE...: says what finished traces add up to.
-// Called by `pft report`. A program of its own on top of the reader and the reports. The rule: a trace that
-// cannot be read whole gets one line on stderr, and the others are reported all the same.
+// pft-report [--format FORMAT] [--sort ORDER] [--rows N] [-o FILE] [--force] TRACE...: says what finished
+// traces add up to. Called by `pft report`. A program of its own on top of the reader and the reports. The
+// rule: a trace that cannot be read whole gets one line on stderr, and the others are reported all the same.
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "encoder/fail.h"
+#include "encoder/output.h"
 #include "encoder/report/feed.h"
 #include "encoder/terminal/colour.h"
 
@@ -103,24 +104,44 @@ static int report_trace(
 	return feed.wrong != NULL ? PFT_REFUSED : 0;
 }
 
+// Of all traces, the worst exit status.
+static int report_traces(
+	struct pft_out *out, char **paths, int count, enum pft_report_order order, write_function *write)
+{
+	int status = 0;
+
+	for (int i = 0; i < count; i++) {
+		int result = report_trace(out, paths[i], order, write);
+
+		status = result > status ? result : status;
+	}
+	return status;
+}
+
 int main(int count, char **arguments)
 {
 	static const struct option options[] = {{"format", required_argument, NULL, 'f'},
 		{"sort", required_argument, NULL, 's'}, {"rows", required_argument, NULL, 'n'},
-		{NULL, 0, NULL, 0}};
+		{"force", no_argument, NULL, 'F'}, {NULL, 0, NULL, 0}};
 	enum pft_report_order order = PFT_REPORT_BY_SELF;
 	write_function *write = write_text;
+	const char *output = NULL;
 	struct pft_out out;
-	int option, status = 0, error;
+	bool force = false;
+	int option, status, error;
 
 	opterr = 0;
-	while ((option = getopt_long(count, arguments, "n:", options, NULL)) >= 0) {
+	while ((option = getopt_long(count, arguments, "n:o:", options, NULL)) >= 0) {
 		if (option == 'f')
 			write = format_named(optarg);
 		else if (option == 's')
 			order = order_named(optarg);
 		else if (option == 'n')
 			rows = rows_named(optarg);
+		else if (option == 'o')
+			output = optarg;
+		else if (option == 'F')
+			force = true;
 		else
 			pft_fail(PFT_REFUSED, "%s: no such option, or it lacks its value; see pft report -h",
 				arguments[optind - 1]);
@@ -129,15 +150,16 @@ int main(int count, char **arguments)
 		pft_fail(PFT_REFUSED, "no trace is given; see pft report -h");
 	if (optind < count - 1 && (write == pft_report_json || write == pft_report_chrome))
 		pft_fail(PFT_REFUSED, "one trace at a time can be reported in this format");
-	if (pft_out_open(&out, STDOUT_FILENO, &memory) < 0)
+	if (output != NULL)
+		pft_output_check(output, force);
+	if (pft_out_open(&out, output != NULL ? pft_output_open(output) : STDOUT_FILENO, &memory) < 0)
 		pft_fail(PFT_FAILED, "out of memory");
-	for (int i = optind; i < count; i++) {
-		int result = report_trace(&out, arguments[i], order, write);
-
-		status = result > status ? result : status;
-	}
+	status = report_traces(&out, arguments + optind, count - optind, order, write);
 	error = pft_out_flush(&out);
 	if (error != 0)
-		pft_fail(PFT_FAILED, "standard output: %s", strerror(-error));
+		pft_fail(PFT_FAILED, "%s: cannot be written: %s", output != NULL ? output : "standard output",
+			strerror(-error));
+	if (output != NULL && out.bytes != 0)
+		pft_output_put_in_place(output, force);
 	return status;
 }

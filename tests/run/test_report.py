@@ -5,7 +5,7 @@ import os
 import subprocess
 
 import chrome
-from harness import BUILD, same, test
+from harness import BUILD, fresh_directory, same, test
 
 
 def report(paths, *options):
@@ -89,6 +89,23 @@ def a_report_has_other_formats():
     assert not picture.errors and picture.slices, picture.errors
     folded = report(paths, "--format=folded").stdout.decode().splitlines()
     assert folded and all(line.rsplit(" ", 1)[1].isdigit() for line in folded), folded
+
+
+@test
+def a_report_goes_into_a_file_and_replaces_none_unasked():
+    paths = reported("read")[1]
+    output = os.path.join(fresh_directory(), "report.json")
+    assert report(paths, "--format=json", "-o", output).returncode == 0
+    with open(output, "rb") as file:
+        assert file.read() == report(paths, "--format=json").stdout
+    refused = report(paths, "-o", output)
+    assert refused.returncode == 2 and b"--force" in refused.stderr, refused
+    assert report(paths, "--force", "-o", output).returncode == 0
+    with open(output, "rb") as file:
+        assert file.read() == report(paths).stdout
+    assert report(["/dev/null"], "-o", output + ".none").returncode in (0, 2)
+    assert os.listdir(os.path.dirname(output)) == ["report.json"], os.listdir(os.path.dirname(output))
+    assert report(paths, "-o", "/proc/nowhere/report").returncode == 1
 
 
 @test
