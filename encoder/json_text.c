@@ -8,10 +8,12 @@
 #include "encoder/utf8.h"
 
 // DEL as well: JSON allows it raw, but Perfetto's importer takes it for a control character, which it
-// refuses.
-static bool needs_number(unsigned char byte)
+// refuses. `</` and `<!` would end or change the script element of a page that JSON stands in.
+static bool needs_number(const char *from)
 {
-	return byte < 0x20 || byte == 0x7f;
+	unsigned char byte = (unsigned char)*from;
+
+	return byte < 0x20 || byte == 0x7f || (byte == '<' && (from[1] == '/' || from[1] == '!'));
 }
 
 // What character at `from` (of `length` bytes, 0 for none) becomes, in `room` of 7 bytes. Its length.
@@ -22,7 +24,7 @@ static size_t escape(char *room, const char *from, size_t length)
 
 	if (length == 0) {
 		pft_text_add(&text, PFT_UTF8_REPLACEMENT);
-	} else if (needs_number(byte)) {
+	} else if (needs_number(from)) {
 		pft_text_add(&text, byte < 0x10 ? "\\u000" : "\\u00");
 		pft_text_add_hex(&text, byte);
 	} else {

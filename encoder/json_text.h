@@ -18,7 +18,7 @@
 #define PFT_JSON_ARGS_MAX 16384
 #define PFT_JSON_ARG_COUNT_MAX 1000
 
-// In quotes. A byte that belongs to no character becomes U+FFFD.
+// In quotes. A byte that belongs to no character becomes U+FFFD. It may stand in an element of a page.
 void pft_json_add_string(struct pft_text *text, const char *string);
 
 // Nanoseconds as microseconds with three decimals.

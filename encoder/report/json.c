@@ -56,6 +56,17 @@ static void write_item(struct pft_out *out, bool first, const struct pft_arg *ar
 	end_item(out, &line);
 }
 
+// Chains below that took so long.
+static uint32_t count_chains(const struct pft_tree_node *node, uint64_t least_ns)
+{
+	uint32_t count = 0;
+
+	for (node = node->children; node != NULL; node = node->next)
+		if (node->extent_ns >= least_ns)
+			count += 1 + count_chains(node, least_ns);
+	return count;
+}
+
 // ---- head -------------------------------------------------------------------------------------------
 
 static void write_head(struct pft_out *out, const struct pft_report *report)
@@ -65,6 +76,7 @@ static void write_head(struct pft_out *out, const struct pft_report *report)
 		text_arg("process", report->process),
 		unsigned_arg("pid", report->pid),
 		unsigned_arg("begin_ns", summary->begin_ns),
+		unsigned_arg("origin_ns", summary->origin_ns),
 		unsigned_arg("run_ns", pft_summary_run_ns(summary)),
 		unsigned_arg("calls", summary->calls),
 		unsigned_arg("produced", report->totals.produced),
@@ -77,6 +89,9 @@ static void write_head(struct pft_out *out, const struct pft_report *report)
 		unsigned_arg("minor_faults", report->usage.minor_faults),
 		unsigned_arg("major_faults", report->usage.major_faults),
 		bool_arg("incomplete", summary->incomplete),
+		unsigned_arg("function_count", report->functions),
+		unsigned_arg("thread_count", summary->threads_used),
+		unsigned_arg("chain_count", count_chains(summary->tree.root, 1)),
 	};
 	struct pft_text line = pft_report_line(out);
 
@@ -169,12 +184,17 @@ static void write_function(struct pft_out *out, const struct pft_report *report,
 
 // ---- the tree ---------------------------------------------------------------------------------------
 
+struct chains {
+	uint64_t least_ns; // shorter ones are left out, and so is what is below them
+	uint32_t last; // the number of the last one
+};
+
 // Nodes are numbered as they are written; each names its parent's number. The root has none.
 static void write_tree(struct pft_out *out, const struct pft_report *report, const struct pft_tree_node *node,
-	uint32_t parent, uint32_t *last)
+	uint32_t parent, struct chains *chains)
 {
 	for (node = node->children; node != NULL; node = node->next) {
-		uint32_t number = ++*last;
+		uint32_t number = chains->last + 1;
 		const struct pft_arg args[] = {
 			unsigned_arg("node", number),
 			unsigned_arg("parent", parent),
@@ -182,11 +202,31 @@ static void write_tree(struct pft_out *out, const struct pft_report *report, con
 			unsigned_arg("calls", node->calls),
 			unsigned_arg("total_ns", node->total_ns),
 			unsigned_arg("self_ns", node->self_ns),
+			unsigned_arg("extent_ns", node->extent_ns),
 		};
 
+		if (node->extent_ns < chains->least_ns)
+			continue;
+		chains->last = number;
 		write_item(out, number == 1, args, COUNT(args));
-		write_tree(out, report, node, number, last);
+		write_tree(out, report, node, number, chains);
 	}
+}
+
+// The extent from which on chains are written, so that there are no more than `most` of them. A picture of
+// all of them shows none that is shorter than a few thousandths of it.
+#define PICTURE 4096
+
+static uint64_t least_extent(const struct pft_tree_node *root, uint32_t most)
+{
+	uint64_t least_ns = root->extent_ns / PICTURE;
+
+	if (most == UINT32_MAX)
+		return 0;
+	least_ns += least_ns == 0;
+	while (count_chains(root, least_ns) > most)
+		least_ns += least_ns / 4 + 1;
+	return least_ns;
 }
 
 // ---- threads, calls, bottlenecks --------------------------------------------------------------------
@@ -205,11 +245,11 @@ static void add_strip(struct pft_text *line, const struct pft_strip *strip, uint
 	pft_text_add(line, "]");
 }
 
-static void write_threads(struct pft_out *out, const struct pft_report *report)
+static void write_threads(struct pft_out *out, const struct pft_report *report, uint32_t most)
 {
 	const struct pft_summary *summary = report->summary;
 
-	for (const struct pft_summary_thread *thread = summary->threads; thread != NULL;
+	for (const struct pft_summary_thread *thread = summary->threads; thread != NULL && most-- != 0;
 		thread = thread->next) {
 		const char *name = pft_strings_text(&summary->strings, thread->name);
 		const struct pft_arg args[] = {
@@ -248,6 +288,7 @@ static void write_bottleneck(struct pft_out *out, const struct pft_report *repor
 	const struct pft_bottleneck_words *words = pft_bottleneck_words(bottleneck->type);
 	const struct pft_arg args[] = {
 		text_arg("type", words->name),
+		text_arg("title", words->title),
 		text_arg("place", bottleneck->place),
 		text_arg("severity", pft_severity_name(bottleneck->severity)),
 		unsigned_arg("at_ns", bottleneck->at_ns),
@@ -261,16 +302,18 @@ static void write_bottleneck(struct pft_out *out, const struct pft_report *repor
 	write_item(out, place == 0, args, COUNT(args));
 }
 
-void pft_report_json(struct pft_out *out, const struct pft_report *report)
+void pft_report_json_within(
+	struct pft_out *out, const struct pft_report *report, const struct pft_report_bounds *bounds)
 {
-	uint32_t last = 0;
+	const struct pft_tree_node *root = report->summary->tree.root;
+	struct chains chains = {.least_ns = least_extent(root, bounds->chains)};
 
 	write_head(out, report);
 	write_line(out, ",\"functions\":[");
-	for (uint32_t i = 0; i < report->functions; i++)
+	for (uint32_t i = 0; i < report->functions && i < bounds->functions; i++)
 		write_function(out, report, i);
 	write_line(out, "],\"threads\":[");
-	write_threads(out, report);
+	write_threads(out, report, bounds->threads);
 	write_line(out, "],\"slowest_calls\":[");
 	for (uint32_t i = 0; i < report->summary->slowest_used; i++)
 		write_slowest(out, report, i);
@@ -278,6 +321,13 @@ void pft_report_json(struct pft_out *out, const struct pft_report *report)
 	for (uint32_t i = 0; i < report->bottlenecks->count; i++)
 		write_bottleneck(out, report, i);
 	write_line(out, "],\"tree\":[");
-	write_tree(out, report, report->summary->tree.root, 0, &last);
+	write_tree(out, report, root, 0, &chains);
 	write_line(out, "]}");
+}
+
+void pft_report_json(struct pft_out *out, const struct pft_report *report)
+{
+	pft_report_json_within(out, report,
+		&(struct pft_report_bounds){
+			.functions = UINT32_MAX, .threads = UINT32_MAX, .chains = UINT32_MAX});
 }

@@ -62,6 +62,14 @@ int pft_report_prepare(
 // `rows` of each table at most; `colour`: for a terminal that knows colours.
 void pft_report_text(struct pft_out *out, const struct pft_report *report, uint32_t rows, bool colour);
 void pft_report_json(struct pft_out *out, const struct pft_report *report);
+
+// As JSON, with at most as many of each: the first functions and threads, the chains that took longest.
+struct pft_report_bounds {
+	uint32_t functions, threads, chains;
+};
+void pft_report_json_within(
+	struct pft_out *out, const struct pft_report *report, const struct pft_report_bounds *bounds);
+
 void pft_report_chrome(struct pft_out *out, const struct pft_report *report);
 void pft_report_folded(struct pft_out *out, const struct pft_report *report);
 

@@ -75,13 +75,17 @@ struct pft_tree_node *pft_tree_child(struct pft_tree *tree, struct pft_tree_node
 	return node != NULL ? node : tree->beyond;
 }
 
-static void link_below(struct pft_tree_node *node, struct pft_tree_node **first)
+static void link_below(struct pft_tree_node *parent, struct pft_tree_node **first)
 {
-	for (node = node->children; node != NULL; node = node->next) {
+	uint64_t below_ns = 0;
+
+	for (struct pft_tree_node *node = parent->children; node != NULL; node = node->next) {
 		node->same = first[node->function];
 		first[node->function] = node;
 		link_below(node, first);
+		below_ns += node->extent_ns;
 	}
+	parent->extent_ns = parent->total_ns > below_ns ? parent->total_ns : below_ns;
 }
 
 void pft_tree_link(struct pft_tree *tree, struct pft_tree_node **first)

@@ -21,6 +21,7 @@ struct pft_tree_node {
 	uint64_t calls, total_ns, self_ns;
 	bool recursive; // the function is among the callers as well
 	struct pft_tree_node *same; // the next node of this function: pft_tree_link
+	uint64_t extent_ns; // the longer of total_ns and what is below: pft_tree_link
 };
 
 struct pft_tree {
@@ -38,7 +39,8 @@ bool pft_tree_open(struct pft_tree *tree, struct pft_arena *memory, uint32_t bey
 // The node of `function` called from `parent`, made when there is none. Never NULL.
 struct pft_tree_node *pft_tree_child(struct pft_tree *tree, struct pft_tree_node *parent, uint32_t function);
 
-// Chains the nodes of each function: `first` has room for every function's number, zeroed.
+// Chains the nodes of each function: `first` has room for every function's number, zeroed. Measures the
+// extent of every node: a call that has not returned has no time of its own, but what is below it has.
 void pft_tree_link(struct pft_tree *tree, struct pft_tree_node **first);
 
 #endif

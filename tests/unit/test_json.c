@@ -152,6 +152,11 @@ Test(json_text, escapes_what_json_would_take_for_its_own)
 	cr_assert_str_eq(string_of("\x01\n\t\x1f\x7f "), "\"\\u0001\\u000a\\u0009\\u001f\\u007f \"");
 }
 
+Test(json_text, escapes_what_would_end_the_script_of_a_page)
+{
+	cr_assert_str_eq(string_of("a</script><!--<b> <"), "\"a\\u003c/script>\\u003c!--<b> <\"");
+}
+
 Test(json_text, keeps_utf_8_and_replaces_what_is_none)
 {
 	cr_assert_str_eq(string_of("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"),

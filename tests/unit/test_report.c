@@ -203,7 +203,30 @@ Test(report, as_json_names_everything)
 		"\"self_corrected_ns\":49999900,\"mostly_probe\":false,\"min_ns\":100000000,"
 		"\"mean_ns\":100000000,");
 	assert_has(text, "\"callers\":[{\"name\":\"fetch;all\",\"calls\":1,\"total_ns\":40000000}]");
-	assert_has(text, "\"type\":\"blocking_io\",\"place\":\"fetch;all > read\"");
+	assert_has(text, "\"title\":\"Blocking input and output\",\"place\":\"fetch;all > read\"");
+}
+
+static unsigned count(const char *text, const char *words)
+{
+	unsigned count = 0;
+
+	while ((text = strstr(text, words)) != NULL)
+		text += strlen(words), count++;
+	return count;
+}
+
+Test(report, as_json_has_no_more_than_its_bounds_and_says_how_many_there_are)
+{
+	const struct pft_report_bounds bounds = {.functions = 2, .threads = 1, .chains = 3};
+	const char *text;
+
+	pft_report_json_within(&out, &report, &bounds);
+	text = written();
+	assert_has(text, "\"function_count\":5,\"thread_count\":2,\"chain_count\":5\n");
+	cr_assert_eq(count(text, "\"category\":"), 2);
+	cr_assert_eq(count(text, "\"ended\":"), 1);
+	cr_assert_eq(count(text, "\"node\":"), 3);
+	assert_has(text, "\"extent_ns\":100000000");
 }
 
 Test(report, as_chrome_json_lays_functions_end_to_end)

@@ -71,3 +71,19 @@ Test(tree, has_one_node_for_what_is_beyond_its_bound)
 	cr_assert_neq(pft_tree_child(&tree, tree.root, 10), tree.beyond);
 	cr_assert_eq(tree.nodes, PFT_TREE_NODES_MAX);
 }
+
+Test(tree, measures_calls_that_have_not_returned_by_what_is_below_them)
+{
+	struct pft_tree_node *open = pft_tree_child(&tree, tree.root, 2);
+	struct pft_tree_node *long_one = pft_tree_child(&tree, open, 3);
+	struct pft_tree_node *other = pft_tree_child(&tree, open, 4);
+	struct pft_tree_node *first[BEYOND + 1] = {0};
+
+	long_one->total_ns = 30;
+	pft_tree_child(&tree, long_one, 4)->total_ns = 10;
+	other->total_ns = 5;
+	pft_tree_link(&tree, first);
+	cr_assert_eq(long_one->extent_ns, 30);
+	cr_assert_eq(open->extent_ns, 35);
+	cr_assert_eq(tree.root->extent_ns, 35);
+}
