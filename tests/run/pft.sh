@@ -102,6 +102,25 @@ refuses_usage() {
         refuses "pft: --funcs: needs a value" --funcs
 }
 
+# asks PATTERN ARGUMENTS...: pft with the arguments says one line that fits, and ends with status 2.
+asks() {
+    local pattern=$1 said status
+    shift
+    said=$("$pft" "$@" 2>&1)
+    status=$?
+    echo "said: $said (status $status)"
+    [ "$status" = 2 ] && [ "$(wc -l <<<"$said")" = 1 ] && [[ $said == $pattern ]]
+}
+
+says_what_is_meant() {
+    asks "pft: reprot: no such command (report?); see pft -h" reprot &&
+        asks "pft: rnu: no such command (run?); see pft -h" rnu true &&
+        asks "pft: xyzzy: no such command; see pft -h" xyzzy &&
+        asks "pft: --mim-duraton: no such option (--min-duration?); see pft run -h" run --mim-duraton=1s true &&
+        asks "pft: --fromat: no such option (--format?); see pft report -h" report --fromat=text &&
+        asks "pft: --sort-by-name: no such option; see pft report -h" report --sort-by-name
+}
+
 refuses_library() { PFT_LIBRARY=/nosuch.so refuses "pft: /nosuch.so: no such file*" true; }
 
 if ((EUID == 0)); then
@@ -121,6 +140,7 @@ test_that "refuses a text without interpreter" refuses_text
 test_that "refuses a script for what runs it" refuses_script
 test_that "refuses what it does not know" refuses_usage
 test_that "refuses to run without its library" refuses_library
+test_that "says which command or option may be meant" says_what_is_meant
 
 # ---- what is passed on ------------------------------------------------------------------------------
 
@@ -188,8 +208,9 @@ variables() { "$pft" run --mode off "$@" -- env | grep -E '^(PFT_|LD_PRELOAD)' |
 
 sets_variables() {
     equals "$(variables --dir /tmp/x --id night --name worker --buffer=64K --overflow drop --format pftrace \
-        --min-duration 10us --max-depth=5 --funcs 'a*,-b' --processes 'git,-s*' --verbose)" "LD_PRELOAD=$PFT_LIBRARY
+        --min-duration 10us --max-depth=5 --funcs 'a*,-b' --processes 'git,-s*' --clock tsc --verbose)" "LD_PRELOAD=$PFT_LIBRARY
 PFT_BUFFER=64K
+PFT_CLOCK=tsc
 PFT_EXECUTION_ID=night
 PFT_FORMAT=pftrace
 PFT_FUNCS=a*,-b
@@ -206,7 +227,26 @@ PFT_VERBOSE=1"
 keeps_preload() { equals "$(LD_PRELOAD=libm.so.6 variables | grep LD_)" "LD_PRELOAD=$PFT_LIBRARY:libm.so.6"; }
 keeps_id() { equals "$(PFT_EXECUTION_ID=mine variables | grep _ID)" PFT_EXECUTION_ID=mine; }
 absolute_directory() { equals "$(variables --dir a/b | grep _DIR)" "PFT_TRACE_DIR=$PWD/a/b"; }
-fits_a_screen() { [ "$("$pft" run -h | wc -l)" -le 24 ] && [ "$("$pft" run -h | wc -L)" -le 80 ]; }
+
+fits() { # fits LINES COMMAND...: its help
+    local lines=$1 help
+    shift
+    help=$("$pft" "$@" -h)
+    echo "pft $*: $(wc -l <<<"$help") lines of up to $(wc -L <<<"$help") columns"
+    [ "$(wc -l <<<"$help")" -le "$lines" ] && [ "$(wc -L <<<"$help")" -le 80 ]
+}
+
+commands() { "$pft" -h | sed -n 's/^  \([a-z]*\)  .*/\1/p'; }
+
+fits_a_screen() {
+    local command
+    fits 24 || return
+    for command in $(commands); do
+        fits 40 "$command" || return
+    done
+}
+
+names_every_command() { equals "$(commands | sort | paste -sd' ')" "$(sed -n 's/^command_\(.*\)() {$/\1/p' "$pft" | sort | paste -sd' ')"; }
 says_nothing_without_trace() { equals "$(quiet_run true 2>&1)" ""; }
 
 says_the_trace() {
@@ -234,6 +274,7 @@ test_that "keeps another preload behind its own" keeps_preload
 test_that "keeps an execution id that is set" keeps_id
 test_that "makes the directory absolute" absolute_directory
 test_that "helps on one screen" fits_a_screen
+test_that "names every command in its help" names_every_command
 test_that "says nothing when nothing is traced" says_nothing_without_trace
 test_that "says where the trace is" says_the_trace
 test_that "says only what is new" says_new_traces_only
