@@ -136,6 +136,15 @@ static size_t add_origin(
 	return count;
 }
 
+static size_t add_segment(struct pft_attribute *list, size_t count, const struct pft_segments *segments,
+	const struct pft_totals *totals)
+{
+	count = add_number(
+		list, count, "pftshim.segment_written", totals->written - segments->written_before);
+	count = add_number(list, count, "pftshim.segments_removed", segments->removed);
+	return add_number(list, count, "pftshim.events_removed", segments->events_removed);
+}
+
 size_t pft_attributes_list(struct pft_attribute list[PFT_ATTRIBUTES_MAX], const struct pft_session *session,
 	const struct pft_totals *totals, uint64_t duration_ns, struct pft_arena *arena)
 {
@@ -152,6 +161,8 @@ size_t pft_attributes_list(struct pft_attribute list[PFT_ATTRIBUTES_MAX], const 
 		count = add_number(list, count, "pftshim.probe_inside_ns", session->probe_inside_ns);
 		count = add_number(list, count, "pftshim.probe_outside_ns", session->probe_outside_ns);
 	}
+	if (session->segment_bytes)
+		count = add_number(list, count, "pftshim.segment", session->segments.number);
 	if (!totals)
 		return count;
 	count = add_number(list, count, "pftshim.produced", totals->produced);
@@ -161,5 +172,5 @@ size_t pft_attributes_list(struct pft_attribute list[PFT_ATTRIBUTES_MAX], const 
 	count = add_number(list, count, "pftshim.duration_ns", duration_ns);
 	if (session->frames_max)
 		count = add_number(list, count, "pftshim.stacks_cut", session->stacks_cut);
-	return count;
+	return session->segment_bytes ? add_segment(list, count, &session->segments, totals) : count;
 }

@@ -44,6 +44,15 @@ void pft_calls_resume(struct pft_calls *calls, const struct pft_open *open, uint
 		pft_trace_resume(calls->track, calls->written - calls->closed);
 }
 
+void pft_calls_continue(const struct pft_calls *calls)
+{
+	for (uint32_t i = calls->closed; i < calls->written; i++) {
+		const struct pft_open *call = &calls->open[i];
+
+		pft_trace_continue(calls->track, call->ns, call->id, call->stack);
+	}
+}
+
 void pft_calls_begin(struct pft_calls *calls, uint64_t ns, uint32_t id, uint32_t stack)
 {
 	if (calls->depth >= calls->filters->depth_max) {

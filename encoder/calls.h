@@ -33,6 +33,9 @@ struct pft_calls {
 // `depth` calls are open from before, as a commit record lists them (commit.h); the track is new.
 void pft_calls_resume(struct pft_calls *calls, const struct pft_open *open, uint32_t depth);
 
+// The trace goes on in another file: the slices that are open are begun there as well.
+void pft_calls_continue(const struct pft_calls *calls);
+
 // `stack`: where it came from, a frame of the session's; 0: not known. An end may know it when the begin did
 // not.
 void pft_calls_begin(struct pft_calls *calls, uint64_t ns, uint32_t id, uint32_t stack);

@@ -102,6 +102,11 @@ void pft_json_reopen(struct pft_json *json, int fd)
 	json->file.out.fd = fd;
 }
 
+uint64_t pft_json_bytes(const struct pft_json *json)
+{
+	return json->file.out.bytes;
+}
+
 int pft_json_flush(struct pft_json *json)
 {
 	return pft_out_flush(&json->file.out);
@@ -370,4 +375,14 @@ void pft_json_finish(struct pft_json *json, const struct pft_arg *other, size_t 
 		put_entries(track, 0);
 	pft_json_file_finish(&json->file, mark, other, count);
 	json->file.any = any;
+}
+
+void pft_json_turn(struct pft_json *json, int fd)
+{
+	for (struct pft_json_track *track = json->all; track; track = track->next) {
+		pop_to(track, 0);
+		track->open = NONE;
+		track->missing = 0;
+	}
+	pft_json_file_turn(&json->file, fd);
 }

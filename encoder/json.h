@@ -35,6 +35,13 @@ struct pft_json *pft_json_open(int fd, struct pft_arena *memory);
 // The file has another descriptor from now on.
 void pft_json_reopen(struct pft_json *json, int fd);
 
+// The file ends here, which must be finished and written; `fd` is the next one, empty. Names must be said
+// again there, and so must slices that are open.
+void pft_json_turn(struct pft_json *json, int fd);
+
+// Bytes in the file.
+uint64_t pft_json_bytes(const struct pft_json *json);
+
 void pft_json_process(struct pft_json *json, uint32_t pid, const char *name);
 
 // The track of a thread, under its real pid and tid; and one for what is no thread, such as a stack that is

@@ -9,18 +9,29 @@
 static const char head[] = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[";
 static const char line_end[] = "\n]}\n";
 
-int pft_json_file_open(struct pft_json_file *file, int fd, struct pft_arena *memory)
+static void begin(struct pft_json_file *file)
 {
-	int error = pft_out_open(&file->out, fd, memory);
-	uint8_t *at;
+	uint8_t *at = pft_out_reserve(&file->out, sizeof head);
 
-	if (error)
-		return error;
-	at = pft_out_reserve(&file->out, sizeof head);
 	memcpy(at, head, sizeof head - 1);
 	pft_out_commit(&file->out, at + sizeof head - 1);
 	pft_out_set_ending(&file->out, line_end);
-	return 0;
+}
+
+int pft_json_file_open(struct pft_json_file *file, int fd, struct pft_arena *memory)
+{
+	int error = pft_out_open(&file->out, fd, memory);
+
+	if (!error)
+		begin(file);
+	return error;
+}
+
+void pft_json_file_turn(struct pft_json_file *file, int fd)
+{
+	pft_out_turn(&file->out, fd);
+	file->any = file->finished = false;
+	begin(file);
 }
 
 static void take_finish_back(struct pft_json_file *file)

@@ -30,6 +30,9 @@ struct pft_json_ids {
 // Starts writing to `fd`, an empty regular file. 0 or -ENOMEM.
 int pft_json_file_open(struct pft_json_file *file, int fd, struct pft_arena *memory);
 
+// The file ends here, which must be finished and written; `fd` is the next one, empty.
+void pft_json_file_turn(struct pft_json_file *file, int fd);
+
 // A line up to the value of "ts", with room for `size` bytes and PFT_JSON_LINE_REST more. The line must be
 // ended before the next one.
 struct pft_text pft_json_file_line(

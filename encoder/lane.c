@@ -357,6 +357,12 @@ uint32_t pft_lane_tid(const struct pft_lane *lane)
 	return entry_of(lane)->tid;
 }
 
+void pft_lane_continue(const struct pft_lane *lane)
+{
+	if (lane->track != NULL)
+		pft_calls_continue(&lane->calls);
+}
+
 void pft_lane_pause(struct pft_lane *lane)
 {
 	if (!lane->live)

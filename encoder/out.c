@@ -127,6 +127,12 @@ void pft_out_end_from(struct pft_out *out, uint64_t bytes)
 	out->bytes = bytes;
 }
 
+void pft_out_turn(struct pft_out *out, int fd)
+{
+	out->fd = fd;
+	out->bytes = out->ending_bytes = 0;
+}
+
 int pft_out_flush(struct pft_out *out)
 {
 	pft_out_drain(out);

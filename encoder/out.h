@@ -62,6 +62,9 @@ static inline void pft_out_commit_event(struct pft_out *out, uint8_t *end)
 	out->waiting++;
 }
 
+// The file ends here: what is said from now on goes to `fd`, an empty one. Everything must have been flushed.
+void pft_out_turn(struct pft_out *out, int fd);
+
 // Writes everything. The first -errno that writing met, once; else 0.
 int pft_out_flush(struct pft_out *out);
 

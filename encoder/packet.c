@@ -24,8 +24,9 @@ typedef Pft__Proto__TraceAttributes__Attribute attribute_message;
 #define PACKET_TAG 0x0a
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-// The only annotation name; each sequence defines it when it is first used.
+// Names of annotations; each sequence defines one when it is first used.
 #define UNWOUND_IID 1
+#define CONTINUED_IID 2
 
 static packet_message packet_on(uint32_t sequence, uint32_t flags)
 {
@@ -483,25 +484,54 @@ void pft_packet_arrow(struct pft_packets *packets, const struct pft_event *event
 	put_instant(packets, event, name, category, &arrow);
 }
 
-void pft_packet_unwound(struct pft_packets *packets, const struct pft_event *event, bool define)
+// An event with one annotation, whose value is filled in.
+static void put_annotated(struct pft_packets *packets, const struct pft_event *event,
+	Pft__Proto__TrackEvent *message, Pft__Proto__DebugAnnotation *annotation, const char *name)
 {
 	packet_message packet = packet_of(event);
-	Pft__Proto__TrackEvent message = track_event_of(event, PFT__PROTO__TRACK_EVENT__TYPE__TYPE_SLICE_END);
-	Pft__Proto__DebugAnnotation unwound = PFT__PROTO__DEBUG_ANNOTATION__INIT, *annotations = &unwound;
-	Pft__Proto__DebugAnnotationName name = PFT__PROTO__DEBUG_ANNOTATION_NAME__INIT, *names = &name;
+	Pft__Proto__DebugAnnotationName definition = PFT__PROTO__DEBUG_ANNOTATION_NAME__INIT;
+	Pft__Proto__DebugAnnotationName *definitions = &definition;
 	Pft__Proto__InternedData data = PFT__PROTO__INTERNED_DATA__INIT;
 
-	unwound.has_name_iid = unwound.has_bool_value = 1;
-	unwound.name_iid = UNWOUND_IID;
-	unwound.bool_value = 1;
-	message.debug_annotations = &annotations;
-	message.n_debug_annotations = 1;
-	name.has_iid = 1;
-	name.iid = UNWOUND_IID;
-	name.name = "unwound";
-	data.debug_annotation_names = &names;
+	annotation->has_name_iid = 1;
+	message->debug_annotations = &annotation;
+	message->n_debug_annotations = 1;
+	definition.has_iid = 1;
+	definition.iid = annotation->name_iid;
+	definition.name = (char *)name;
+	data.debug_annotation_names = &definitions;
 	data.n_debug_annotation_names = 1;
-	packet.track_event = &message;
-	packet.interned_data = define ? &data : NULL;
+	packet.track_event = message;
+	packet.interned_data = name ? &data : NULL;
 	pft_out_commit_event(packets->out, pack(packets->out, &packet));
+}
+
+void pft_packet_unwound(struct pft_packets *packets, const struct pft_event *event, bool define)
+{
+	Pft__Proto__TrackEvent message = track_event_of(event, PFT__PROTO__TRACK_EVENT__TYPE__TYPE_SLICE_END);
+	Pft__Proto__DebugAnnotation unwound = PFT__PROTO__DEBUG_ANNOTATION__INIT;
+
+	unwound.name_iid = UNWOUND_IID;
+	unwound.has_bool_value = unwound.bool_value = 1;
+	put_annotated(packets, event, &message, &unwound, define ? "unwound" : NULL);
+}
+
+void pft_packet_continued(
+	struct pft_packets *packets, const struct pft_event *event, uint64_t open_ns, bool define)
+{
+	Pft__Proto__TrackEvent message =
+		track_event_of(event, PFT__PROTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN);
+	Pft__Proto__DebugAnnotation continued = PFT__PROTO__DEBUG_ANNOTATION__INIT;
+	uint64_t category = event->category_iid;
+
+	message.has_name_iid = event->name_iid != 0;
+	message.name_iid = event->name_iid;
+	message.category_iids = &category;
+	message.n_category_iids = category != 0;
+	message.has_callstack_iid = event->callstack_iid != 0;
+	message.callstack_iid = event->callstack_iid;
+	continued.name_iid = CONTINUED_IID;
+	continued.has_uint_value = 1;
+	continued.uint_value = open_ns;
+	put_annotated(packets, event, &message, &continued, define ? "continued_ns" : NULL);
 }

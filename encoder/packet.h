@@ -116,7 +116,15 @@ struct pft_arrow {
 void pft_packet_arrow(struct pft_packets *packets, const struct pft_event *event, const char *name,
 	const char *category, struct pft_arrow arrow);
 
-// A slice's end with the annotation `unwound`, whose name is defined along with it when `define` is set.
+// Annotations, whose names are defined along with them when `define` is set.
+#define PFT_ANNOTATION_UNWOUND 1u
+#define PFT_ANNOTATION_CONTINUED 2u
+
+// A slice's end with the annotation `unwound`.
 void pft_packet_unwound(struct pft_packets *packets, const struct pft_event *event, bool define);
+
+// A slice's begin with the annotation `continued_ns`: for so long it had been open.
+void pft_packet_continued(
+	struct pft_packets *packets, const struct pft_event *event, uint64_t open_ns, bool define);
 
 #endif

@@ -3,6 +3,7 @@
 // replay.h. Flusher context, or `recover`. The rule: file, then commit record, then the rings' room.
 #include "encoder/replay.h"
 
+#include <errno.h>
 #include <stddef.h>
 
 #include "encoder/base/arena.h"
@@ -208,6 +209,7 @@ struct pft_replay *pft_replay_resume(struct pft_session *session, int fd)
 	replay->ended.events =
 		(struct pft_totals){kept->produced, kept->written, kept->filtered, kept->dropped};
 	replay->ended.safe = kept->written;
+	session->segments = kept->segments;
 	resume_lanes(replay, kept);
 	pft_strands_resume(&replay->shared.strands, replay->shared.trace, pft_commit_foreign(session, kept),
 		kept->foreign);
@@ -292,6 +294,11 @@ uint64_t pft_replay_trace_bytes(const struct pft_replay *replay)
 	return pft_trace_bytes(replay->shared.trace);
 }
 
+uint64_t pft_replay_file_bytes(const struct pft_replay *replay)
+{
+	return pft_trace_file_bytes(replay->shared.trace);
+}
+
 // ---- commit -----------------------------------------------------------------------------------------
 
 // Without the filter no begin is ever held back. With it one is written once nothing that is still to be
@@ -338,6 +345,7 @@ static void write_record(struct pft_replay *replay)
 	struct pft_totals totals = replay->ended.events;
 	struct pft_commit head = {
 		.trace_bytes = pft_trace_bytes(replay->shared.trace),
+		.segments = replay->shared.session->segments,
 		.timeline = replay->shared.line,
 		.boot_ns = replay->clocks.boot_ns,
 		.monotonic_ns = replay->clocks.monotonic_ns,
@@ -373,17 +381,22 @@ int pft_replay_commit(struct pft_replay *replay)
 	return error;
 }
 
+// Begins that are held back count as filtered so far.
+static struct pft_totals totals_so_far(const struct pft_replay *replay)
+{
+	struct pft_totals totals = pft_replay_totals(replay);
+
+	totals.filtered = totals.produced - totals.written - totals.dropped;
+	return totals;
+}
+
 void pft_replay_say_totals(struct pft_replay *replay, uint32_t leaving)
 {
-	struct pft_totals totals;
-
 	for (uint32_t i = 0; i < replay->lanes_used; i++)
 		if (replay->lanes[i].live && leaving != 0 && pft_lane_tid(&replay->lanes[i]) == leaving)
 			pft_lane_write_all(&replay->lanes[i]);
 	ripen(replay);
-	totals = pft_replay_totals(replay);
-	totals.filtered = totals.produced - totals.written - totals.dropped;
-	pft_trace_totals(replay->shared.trace, totals);
+	pft_trace_totals(replay->shared.trace, totals_so_far(replay));
 }
 
 // No thread records any more: a call of one that waits has lasted for as long as any other has recorded.
@@ -403,6 +416,28 @@ static void for_live_lanes(struct pft_replay *replay, void (*act)(struct pft_lan
 	for (uint32_t i = 0; i < replay->lanes_used; i++)
 		if (replay->lanes[i].live)
 			act(&replay->lanes[i]);
+}
+
+// ---- segments ---------------------------------------------------------------------------------------
+
+int pft_replay_turn(struct pft_replay *replay, uint32_t number, int fd, int json_fd)
+{
+	struct pft_segments *segments = &replay->shared.session->segments;
+	struct pft_totals totals = totals_so_far(replay);
+	int error;
+
+	pft_trace_totals(replay->shared.trace, totals);
+	error = flush(replay);
+	if (error != 0 || replay->failed)
+		return error != 0 ? error : -EIO;
+	segments->number = number;
+	segments->written_before = totals.written;
+	pft_trace_turn(replay->shared.trace, fd, json_fd, replay->passed_ns);
+	for (uint32_t i = 0; i < replay->lanes_used; i++)
+		if (replay->lanes[i].live)
+			pft_lane_continue(&replay->lanes[i]);
+	pft_strands_continue(&replay->shared.strands);
+	return pft_replay_commit(replay);
 }
 
 int pft_replay_close(struct pft_replay *replay, struct pft_totals *totals)

@@ -61,11 +61,19 @@ int pft_replay_commit(struct pft_replay *replay);
 // Ring position of thread `index` up to which everything is committed: what may be overwritten.
 uint32_t pft_replay_tail(const struct pft_replay *replay, uint32_t index);
 
+// A commit after which the trace goes on in the next segment: `fd` and `json_fd` as for pft_trace_turn, and
+// `number` of pft_segments. The one before it is completed with the totals so far. 0; or -errno from writing
+// that one, and nothing has changed; or from writing the next.
+int pft_replay_turn(struct pft_replay *replay, uint32_t number, int fd, int json_fd);
+
 // Counts so far. Begins that a filter still holds back are produced, but neither written nor filtered yet.
 struct pft_totals pft_replay_totals(const struct pft_replay *replay);
 
-// Bytes of the trace file that are good.
+// Bytes of the trace file, the present segment, that are good.
 uint64_t pft_replay_trace_bytes(const struct pft_replay *replay);
+
+// Of the larger one of the files that are written.
+uint64_t pft_replay_file_bytes(const struct pft_replay *replay);
 
 // Says the totals so far in the trace: nothing more may come. Begins that are held back count as filtered so
 // far, but for those on the stack of thread `leaving`, which is about to execute another program and may

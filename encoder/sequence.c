@@ -10,6 +10,8 @@ static struct pft_sequence *new_sequence(struct pft_sequences *shared)
 		return NULL;
 	sequence->shared = shared;
 	sequence->id = ++shared->last;
+	sequence->older = shared->all;
+	shared->all = sequence;
 	return sequence;
 }
 
@@ -64,8 +66,14 @@ void pft_sequence_start(struct pft_sequence *sequence, uint64_t ns, uint64_t dro
 	write_state(sequence, dropped);
 	pft_intern_clear(&sequence->intern);
 	pft_callstacks_clear(&sequence->callstacks);
-	sequence->annotated = false;
+	sequence->annotated = 0;
 	sequence->opened = sequence->started = true;
+}
+
+void pft_sequences_turn(struct pft_sequences *shared)
+{
+	for (struct pft_sequence *sequence = shared->all; sequence; sequence = sequence->older)
+		sequence->opened = sequence->started = false;
 }
 
 static void write_definitions(

@@ -23,6 +23,7 @@ struct pft_sequences {
 	struct pft_clocks clocks; // the latest reading
 	uint64_t salt;
 	uint32_t last; // highest id in use
+	struct pft_sequence *all;
 	struct pft_sequence *released;
 };
 
@@ -34,10 +35,11 @@ struct pft_sequence {
 	uint32_t tracks; // that write on it: the thread's and its fibers'
 	bool opened; // has ever started
 	bool started;
-	bool annotated; // has defined the annotation's name
+	unsigned annotated; // names of annotations that it has defined: bits of PFT_ANNOTATION_
 	struct pft_intern intern;
 	struct pft_callstacks callstacks;
-	struct pft_sequence *next;
+	struct pft_sequence *next; // released
+	struct pft_sequence *older; // of all
 };
 
 // A sequence for the events of a track: a released one, else the next id. NULL when out of memory.
@@ -48,6 +50,10 @@ void pft_sequence_release(struct pft_sequence *sequence);
 
 // Clears and starts the state, with the clock at `ns`. `dropped`: events lost before, 0 for none.
 void pft_sequence_start(struct pft_sequence *sequence, uint64_t ns, uint64_t dropped);
+
+// The next file begins: no sequence has state in it. Their clocks do not go back all the same, so that the
+// files can be read as one.
+void pft_sequences_turn(struct pft_sequences *shared);
 
 // Gives hook `id` iids and writes their definitions. {0, 0} when out of memory: the slice has no name then.
 struct pft_iids pft_sequence_define(struct pft_sequence *sequence, uint32_t id);

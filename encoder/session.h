@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define PFT_SESSION_MAGIC UINT64_C(0x316e6f6973746670) // "pftsion1", little endian
-#define PFT_SESSION_VERSION 7
+#define PFT_SESSION_VERSION 8
 
 // Hooks, as many as there are thunks in the trampoline; id 0 is no hook.
 #define PFT_HOOKS_MAX 65536
@@ -196,8 +196,17 @@ struct pft_open_foreign {
 #define PFT_OPEN_DOUBTFUL 8u // it may have been left; the track is its caller's
 #define PFT_OPEN_OUTERMOST 16u // the last one of its stack
 
+// A long trace is written in several files, its segments.
+struct pft_segments {
+	uint32_t number; // of the one that is written, from 1; before the first commit it may say 0
+	uint32_t removed; // how many were, the oldest first
+	uint64_t written_before; // events in earlier ones
+	uint64_t events_removed; // of them
+};
+
 struct pft_commit {
 	uint64_t trace_bytes; // length of the trace file that is good
+	struct pft_segments segments; // which file that is
 	uint64_t produced, written, filtered, dropped; // of threads that have ended and been freed
 	struct pft_timeline timeline;
 	uint64_t boot_ns, monotonic_ns, real_ns; // the last reading of all clocks
@@ -251,6 +260,16 @@ struct pft_relative {
 
 #define PFT_SESSION_PATH 1024
 
+// The file of a segment, to be known again. It is named before it is made: then its inode is 0.
+struct pft_made {
+	uint64_t device, inode;
+	uint32_t segment; // 0: none
+	uint32_t reserved;
+};
+
+// Segments from the second on are called {name}{PFT_SEGMENT_NAME}{number}.
+#define PFT_SEGMENT_NAME ".part"
+
 // Sessions in memory are called {directory}/{name}{pid}.{number}. Numbers tell those of one pid apart: of
 // other pid namespaces, or of a process that was killed.
 #define PFT_SESSION_MEMORY "/dev/shm"
@@ -292,6 +311,9 @@ struct pft_session {
 				 // makes it 0
 	uint32_t flusher_runs; // 1: it will look at `control`
 	uint64_t closed_ticks; // when that was last
+	uint64_t segment_bytes; // at which another segment begins; 0: there is one
+	struct pft_segments segments; // as of now
+	struct pft_made made; // the trace's latest segment, which the commits need not know yet
 	struct pft_control control;
 	struct pft_relative parent; // the nearest ancestor that records
 	struct pft_relative before; // what this process was before exec

@@ -380,6 +380,17 @@ void pft_strands_settle(struct pft_strands *strands, uint64_t ns)
 	}
 }
 
+// An inner call is written when it has ended.
+void pft_strands_continue(const struct pft_strands *strands)
+{
+	for (const struct pft_strand *strand = strands->first; strand != NULL; strand = strand->next) {
+		const struct pft_foreign_call *call = strand->outermost;
+
+		if (call->written && !call->closed)
+			pft_trace_continue(track_of(strand), call->ns, call->id, call->stack);
+	}
+}
+
 void pft_strands_pause(struct pft_strands *strands, uint64_t ns)
 {
 	strands->stale = strands->first != NULL ? 3 : strands->stale;

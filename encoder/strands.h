@@ -70,6 +70,9 @@ void pft_strands_ripen(struct pft_strands *strands, uint64_t ns);
 // Writes what is held back and counts the rest: nothing may follow. What is open stays open.
 void pft_strands_settle(struct pft_strands *strands, uint64_t ns);
 
+// As pft_calls_continue, for all of them.
+void pft_strands_continue(const struct pft_strands *strands);
+
 // The window was closed at `ns`: no call is open any more, and no end will come.
 void pft_strands_pause(struct pft_strands *strands, uint64_t ns);
 

@@ -21,9 +21,12 @@ struct pft_track {
 	struct pft_json_track *json; // NULL without JSON
 	uint64_t uuid;
 	uint64_t event_uuid; // what its events say: 0 on a thread's track, the sequence's default
-	uint32_t tid; // 0 on a fiber's track
+	uint32_t tid; // of the thread; on a fiber's track of that which it is a child of
 	uint32_t depth; // open calls, those beyond PFT_DEPTH_MAX included
-	struct pft_track *next;
+	bool is_fiber, is_retired;
+	char name[PFT_THREAD_NAME];
+	struct pft_track *next; // retired
+	struct pft_track *older; // of all
 };
 
 struct pft_trace {
@@ -34,7 +37,8 @@ struct pft_trace {
 	struct pft_sequence *own; // what belongs to the process and not to a thread
 	uint64_t process_uuid;
 	uint64_t fibers; // numbers the fibers of this trace, and no other trace of the session
-	struct pft_track *retired;
+	struct pft_track *all, *retired;
+	uint64_t from_ns; // nothing is shown earlier in this file
 	struct pft_arena memory, scratch;
 };
 
@@ -229,6 +233,13 @@ uint64_t pft_trace_bytes(const struct pft_trace *trace)
 	return trace->out.bytes;
 }
 
+uint64_t pft_trace_file_bytes(const struct pft_trace *trace)
+{
+	uint64_t json_bytes = trace->json ? pft_json_bytes(trace->json) : 0;
+
+	return json_bytes > trace->out.bytes ? json_bytes : trace->out.bytes;
+}
+
 uint32_t pft_trace_sequences(const struct pft_trace *trace)
 {
 	return trace->sequences.last;
@@ -236,30 +247,54 @@ uint32_t pft_trace_sequences(const struct pft_trace *trace)
 
 // ---- tracks -----------------------------------------------------------------------------------------
 
-static struct pft_track *take_track(struct pft_trace *trace)
+static struct pft_track *new_track(struct pft_trace *trace)
 {
-	struct pft_track *track = trace->retired;
+	struct pft_track *track = pft_arena_alloc(&trace->memory, sizeof *track);
 
 	if (!track)
-		return pft_arena_alloc(&trace->memory, sizeof *track);
-	trace->retired = track->next;
+		return NULL;
+	track->older = trace->all;
+	trace->all = track;
 	return track;
+}
+
+static struct pft_track *take_track(struct pft_trace *trace, uint64_t uuid, uint32_t tid)
+{
+	struct pft_track *track = trace->retired;
+	struct pft_track *older;
+
+	if (track)
+		trace->retired = track->next;
+	else
+		track = new_track(trace);
+	if (!track)
+		return NULL;
+	older = track->older;
+	*track = (struct pft_track){.trace = trace, .uuid = uuid, .tid = tid, .older = older};
+	return track;
+}
+
+static void keep_name(struct pft_track *track, const char *name)
+{
+	struct pft_text text = pft_text_in(track->name, sizeof track->name);
+
+	pft_text_add(&text, name);
 }
 
 static void put_back(struct pft_track *track)
 {
+	track->is_retired = true;
 	track->next = track->trace->retired;
 	track->trace->retired = track;
 }
 
 struct pft_track *pft_trace_thread(struct pft_trace *trace, uint32_t tid, const char *name)
 {
-	struct pft_track *track = take_track(trace);
 	uint64_t uuid = make_uuid(trace->session, UUID_THREAD, tid);
+	struct pft_track *track = take_track(trace, uuid, tid);
 
 	if (!track)
 		return NULL;
-	*track = (struct pft_track){.trace = trace, .uuid = uuid, .tid = tid};
 	if (trace->json)
 		track->json = pft_json_thread(trace->json, trace->session->pid, tid);
 	if (!trace->json || track->json)
@@ -272,20 +307,30 @@ struct pft_track *pft_trace_thread(struct pft_trace *trace, uint32_t tid, const 
 	return track;
 }
 
-void pft_trace_name(struct pft_track *track, const char *name)
+static void describe_thread(struct pft_trace *trace, uint32_t sequence, uint32_t tid, const char *name)
 {
-	struct pft_trace *trace = track->trace;
 	struct pft_thread_track thread = {
-		.uuid = track->uuid,
+		.uuid = make_uuid(trace->session, UUID_THREAD, tid),
 		.process_uuid = trace->process_uuid,
 		.pid = trace->session->pid,
-		.tid = track->tid,
+		.tid = tid,
 		.name = name,
 	};
 
-	pft_packet_thread(&trace->sequences.packets, track->sequence->id, &thread);
+	pft_packet_thread(&trace->sequences.packets, sequence, &thread);
+}
+
+static void name_thread(const struct pft_track *track)
+{
+	describe_thread(track->trace, track->sequence->id, track->tid, track->name);
 	if (track->json)
-		pft_json_name(track->json, name);
+		pft_json_name(track->json, track->name);
+}
+
+void pft_trace_name(struct pft_track *track, const char *name)
+{
+	keep_name(track, name);
+	name_thread(track);
 }
 
 void pft_trace_resume(struct pft_track *track, uint32_t depth)
@@ -294,37 +339,48 @@ void pft_trace_resume(struct pft_track *track, uint32_t depth)
 }
 
 // JSON knows no track below a track: the name tells where it belongs.
-static void name_json_fiber(const struct pft_track *track, const char *name, uint32_t tid)
+static void name_json_fiber(const struct pft_track *track)
 {
 	char full[128];
 	struct pft_text text = pft_text_in(full, sizeof full);
 
-	pft_text_add(&text, name);
+	pft_text_add(&text, track->name);
 	pft_text_add(&text, " of ");
-	pft_text_add_number(&text, tid);
+	pft_text_add_number(&text, track->tid);
 	pft_json_name(track->json, full);
+}
+
+static void describe_fiber(const struct pft_track *track)
+{
+	struct pft_trace *trace = track->trace;
+
+	pft_packet_child(&trace->sequences.packets, track->sequence->id, track->uuid,
+		make_uuid(trace->session, UUID_THREAD, track->tid), track->name);
+	if (track->json)
+		name_json_fiber(track);
 }
 
 struct pft_track *pft_trace_fiber(struct pft_track *thread, const char *name)
 {
 	struct pft_trace *trace = thread->trace;
-	struct pft_track *track = take_track(trace);
 	uint64_t uuid = make_uuid(trace->session, UUID_FIBER, ++trace->fibers);
+	struct pft_track *track = take_track(trace, uuid, thread->tid);
 
 	if (!track)
 		return NULL;
-	*track = (struct pft_track){
-		.trace = trace, .sequence = thread->sequence, .uuid = uuid, .event_uuid = uuid};
+	track->sequence = thread->sequence;
+	track->event_uuid = uuid;
+	track->is_fiber = true;
 	if (thread->json) {
 		track->json = pft_json_fiber(trace->json, trace->session->pid);
 		if (!track->json) {
 			put_back(track);
 			return NULL;
 		}
-		name_json_fiber(track, name, thread->tid);
 	}
 	track->sequence->tracks++;
-	pft_packet_child(&trace->sequences.packets, track->sequence->id, uuid, thread->uuid, name);
+	keep_name(track, name);
+	describe_fiber(track);
 	return track;
 }
 
@@ -335,11 +391,12 @@ uint64_t pft_trace_uuid(const struct pft_track *track)
 
 struct pft_track *pft_trace_fiber_again(struct pft_trace *trace, uint64_t uuid)
 {
-	struct pft_track *track = take_track(trace);
+	struct pft_track *track = take_track(trace, uuid, 0);
 
 	if (!track)
 		return NULL;
-	*track = (struct pft_track){.trace = trace, .uuid = uuid, .event_uuid = uuid};
+	track->event_uuid = uuid;
+	track->is_fiber = true;
 	track->sequence = pft_sequence_take(&trace->sequences, uuid);
 	if (track->sequence)
 		return track;
@@ -360,7 +417,54 @@ void pft_trace_retire(struct pft_track *track)
 	put_back(track);
 }
 
+// ---- the next file ----------------------------------------------------------------------------------
+
+// A fiber may outlive its thread, which has no track any more that would describe itself. One that has says
+// more than this, and later.
+static void describe_threads_of_fibers(struct pft_trace *trace)
+{
+	for (const struct pft_track *track = trace->all; track; track = track->older)
+		if (track->is_fiber && !track->is_retired)
+			describe_thread(trace, track->sequence->id, track->tid, "");
+}
+
+static void describe_again(struct pft_track *track)
+{
+	track->depth = 0;
+	if (track->is_fiber)
+		describe_fiber(track);
+	else
+		name_thread(track);
+}
+
+void pft_trace_turn(struct pft_trace *trace, int fd, int json_fd, uint64_t from_ns)
+{
+	trace->from_ns = from_ns;
+	pft_out_turn(&trace->out, fd);
+	pft_sequences_turn(&trace->sequences);
+	write_head(trace);
+	if (trace->json) {
+		pft_json_turn(trace->json, json_fd);
+		start_json(trace);
+	}
+	describe_threads_of_fibers(trace);
+	for (struct pft_track *track = trace->all; track; track = track->older)
+		if (!track->is_retired)
+			describe_again(track);
+}
+
 // ---- events -----------------------------------------------------------------------------------------
+
+// When something is shown that happened at `ns`: not before the file begins.
+static inline uint64_t shown_at(const struct pft_track *track, uint64_t ns)
+{
+	return __builtin_expect(ns < track->trace->from_ns, 0) ? track->trace->from_ns : ns;
+}
+
+static inline struct pft_event event_at(struct pft_track *track, uint64_t ns)
+{
+	return pft_sequence_event(track->sequence, ns, track->event_uuid);
+}
 
 static inline void put_slice(struct pft_track *track, enum pft_slice_type type, const struct pft_event *event)
 {
@@ -370,14 +474,15 @@ static inline void put_slice(struct pft_track *track, enum pft_slice_type type, 
 	pft_out_commit_event(out, pft_slice_put(at, type, event));
 }
 
-static void begin_json(struct pft_track *track, uint64_t ns, uint32_t id)
+static void begin_json(
+	struct pft_track *track, uint64_t ns, uint32_t id, const struct pft_arg *args, size_t count)
 {
 	struct pft_names *names = &track->trace->sequences.names;
 	struct pft_shown shown = pft_names_show(names, id);
 	const char *name = pft_strings_text(&names->strings, shown.name);
 
 	pft_json_begin(track->json, ns, name ? name : "", pft_strings_text(&names->strings, shown.category),
-		NULL, 0);
+		args, count);
 }
 
 static inline uint32_t callstack(struct pft_sequence *sequence, uint32_t stack)
@@ -385,25 +490,60 @@ static inline uint32_t callstack(struct pft_sequence *sequence, uint32_t stack)
 	return __builtin_expect(stack != 0, 0) ? pft_sequence_callstack(sequence, stack) : 0;
 }
 
-void pft_trace_begin(struct pft_track *track, uint64_t ns, uint32_t id, uint32_t stack)
+// The event of a begin. First the event, which starts the sequence's state if need be, then name and stack,
+// which rely on it.
+static inline struct pft_event begin_event(struct pft_track *track, uint64_t ns, uint32_t id, uint32_t stack)
 {
-	struct pft_event event;
-	struct pft_iids iids;
+	struct pft_event event = event_at(track, ns);
+	struct pft_iids iids = pft_intern_find(&track->sequence->intern, id);
 
-	if (track->depth++ >= PFT_DEPTH_MAX)
-		return;
-	// First the event, which starts the sequence's state if need be, then name and stack, which rely on
-	// it.
-	event = pft_sequence_event(track->sequence, ns, track->event_uuid);
-	iids = pft_intern_find(&track->sequence->intern, id);
 	if (__builtin_expect(!iids.name, 0))
 		iids = pft_sequence_define(track->sequence, id);
 	event.name_iid = iids.name;
 	event.category_iid = iids.category;
 	event.callstack_iid = callstack(track->sequence, stack);
+	return event;
+}
+
+// Whether the annotation's name is to be defined along with its first use.
+static bool is_new_annotation(struct pft_sequence *sequence, unsigned annotation)
+{
+	bool is_new = !(sequence->annotated & annotation);
+
+	sequence->annotated |= annotation;
+	return is_new;
+}
+
+void pft_trace_continue(struct pft_track *track, uint64_t ns, uint32_t id, uint32_t stack)
+{
+	uint64_t shown_ns = shown_at(track, ns);
+	struct pft_arg continued = {.name = "continued_ns", .kind = PFT_ARG_UNSIGNED};
+	struct pft_event event;
+
+	if (track->depth++ >= PFT_DEPTH_MAX)
+		return;
+	event = begin_event(track, shown_ns, id, stack);
+	continued.number = shown_ns - ns;
+	pft_packet_continued(&track->trace->sequences.packets, &event, continued.number,
+		is_new_annotation(track->sequence, PFT_ANNOTATION_CONTINUED));
+	if (track->json)
+		begin_json(track, shown_ns, id, &continued, 1);
+}
+
+void pft_trace_begin(struct pft_track *track, uint64_t ns, uint32_t id, uint32_t stack)
+{
+	struct pft_event event;
+
+	if (__builtin_expect(ns < track->trace->from_ns, 0)) {
+		pft_trace_continue(track, ns, id, stack);
+		return;
+	}
+	if (track->depth++ >= PFT_DEPTH_MAX)
+		return;
+	event = begin_event(track, ns, id, stack);
 	put_slice(track, PFT_SLICE_BEGIN, &event);
 	if (track->json)
-		begin_json(track, ns, id);
+		begin_json(track, ns, id, NULL, 0);
 }
 
 // Leaves one open call. Whether it has a slice that ends; a call that the track does not know of has none.
@@ -418,7 +558,8 @@ void pft_trace_end(struct pft_track *track, uint64_t ns, uint32_t stack)
 
 	if (!leave(track))
 		return;
-	event = pft_sequence_event(track->sequence, ns, track->event_uuid);
+	ns = shown_at(track, ns);
+	event = event_at(track, ns);
 	event.callstack_iid = callstack(track->sequence, stack);
 	put_slice(track, PFT_SLICE_END, &event);
 	if (track->json)
@@ -428,22 +569,24 @@ void pft_trace_end(struct pft_track *track, uint64_t ns, uint32_t stack)
 void pft_trace_end_unwound(struct pft_track *track, uint64_t ns)
 {
 	static const struct pft_arg unwound = {.name = "unwound", .kind = PFT_ARG_BOOL, .number = 1};
-	struct pft_sequence *sequence = track->sequence;
 	struct pft_event event;
 
 	if (!leave(track))
 		return;
-	event = pft_sequence_event(sequence, ns, track->event_uuid);
-	pft_packet_unwound(&track->trace->sequences.packets, &event, !sequence->annotated);
-	sequence->annotated = true;
+	ns = shown_at(track, ns);
+	event = event_at(track, ns);
+	pft_packet_unwound(&track->trace->sequences.packets, &event,
+		is_new_annotation(track->sequence, PFT_ANNOTATION_UNWOUND));
 	if (track->json)
 		pft_json_end(track->json, ns, &unwound, 1);
 }
 
 void pft_trace_instant(struct pft_track *track, uint64_t ns, const char *name, const char *category)
 {
-	struct pft_event event = pft_sequence_event(track->sequence, ns, track->event_uuid);
+	struct pft_event event;
 
+	ns = shown_at(track, ns);
+	event = event_at(track, ns);
 	pft_packet_instant(&track->trace->sequences.packets, &event, name, category);
 	if (track->json)
 		pft_json_instant(track->json, ns, name, category, NULL, 0);
@@ -523,7 +666,8 @@ void pft_trace_arrive(struct pft_track *track, uint64_t ns, const char *name, co
 		return;
 	}
 	depart(trace, ns, origin, flow);
-	event = pft_sequence_event(track->sequence, ns, track->event_uuid);
+	ns = shown_at(track, ns);
+	event = event_at(track, ns);
 	pft_packet_arrow(&trace->sequences.packets, &event, name, category, (struct pft_arrow){flow, true});
 	if (!track->json)
 		return;
@@ -533,6 +677,7 @@ void pft_trace_arrive(struct pft_track *track, uint64_t ns, const char *name, co
 
 void pft_trace_gap(struct pft_track *track, uint64_t ns, uint64_t dropped)
 {
+	ns = shown_at(track, ns);
 	while (track->depth)
 		pft_trace_end(track, ns, 0);
 	pft_sequence_start(track->sequence, ns, dropped);

@@ -40,6 +40,13 @@ void pft_trace_reopen(struct pft_trace *trace, int fd);
 // file has another descriptor. What is open is not in it before it ends. 0 or -ENOMEM.
 int pft_trace_json(struct pft_trace *trace, int fd);
 
+// The file of packets, and that of JSON, end here; `fd` and `json_fd` (-1: there is none) are the next ones,
+// empty. Totals must have been said and everything flushed. The next files stand alone: what describes
+// process, threads and names is said anew, and what is open must be, by pft_trace_continue. Nothing in them
+// is shown earlier than `from_ns`: a slice that began before, begins there and says how long it had been
+// open. 0: at its own time.
+void pft_trace_turn(struct pft_trace *trace, int fd, int json_fd, uint64_t from_ns);
+
 // A fresh reading; written at the next start of a sequence's state.
 void pft_trace_clocks(struct pft_trace *trace, struct pft_clocks clocks);
 
@@ -70,6 +77,9 @@ void pft_trace_end(struct pft_track *track, uint64_t ns, uint32_t stack);
 // As end, marked with the annotation `unwound` = true: left by longjmp, a throw or an abandoned stack.
 void pft_trace_end_unwound(struct pft_track *track, uint64_t ns);
 
+// After a turn, the outermost first: a call whose slice an earlier file left open.
+void pft_trace_continue(struct pft_track *track, uint64_t ns, uint32_t id, uint32_t stack);
+
 void pft_trace_instant(struct pft_track *track, uint64_t ns, const char *name, const char *category);
 
 // As instant, for the first event of the process: where the session knows what the process comes from, an
@@ -94,8 +104,13 @@ int pft_trace_flush(struct pft_trace *trace);
 // be written.
 uint64_t pft_trace_lost(const struct pft_trace *trace);
 
-// Bytes in the file of packets that are whole, counted from where this trace began.
+// Bytes in the file of packets that are whole, counted from where this trace, or at the last turn the file,
+// began.
 uint64_t pft_trace_bytes(const struct pft_trace *trace);
+
+// Of the larger one of the files.
+uint64_t pft_trace_file_bytes(const struct pft_trace *trace);
+
 uint32_t pft_trace_sequences(const struct pft_trace *trace);
 
 // Says the totals so far, as trace attributes; what is said last counts. The JSON is complete after the next
