@@ -9,6 +9,7 @@
 
 #include "encoder/base/sys_x86_64.h"
 #include "encoder/base/text.h"
+#include "shim/proc.h"
 
 // Generations between us and an ancestor that records.
 #define GENERATIONS 32
@@ -108,56 +109,15 @@ bool pft_relatives_before(struct pft_relative *before, struct pft_relative *pare
 
 // ---- ancestors --------------------------------------------------------------------------------------
 
-// /proc/{pid}/{file}; pid 0: our own. How many bytes it has, without the NUL that ends them; 0: none.
-static size_t read_proc(uint32_t pid, const char *file, char *buffer, size_t size)
-{
-	char path[48];
-	struct pft_text text = pft_text_in(path, sizeof(path));
-	long fd, bytes;
-
-	pft_text_add(&text, "/proc/");
-	if (pid)
-		pft_text_add_number(&text, pid);
-	else
-		pft_text_add(&text, "self");
-	pft_text_add(&text, file);
-	fd = pft_sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-	bytes = fd < 0 ? 0 : pft_sys_read((int)fd, buffer, size - 1);
-	if (fd >= 0)
-		pft_sys_close((int)fd);
-	buffer[bytes > 0 ? bytes : 0] = '\0';
-	return bytes > 0 ? (size_t)bytes : 0;
-}
-
-static uint64_t number_at(const char *at)
-{
-	uint64_t number = 0;
-
-	for (; at && *at >= '0' && *at <= '9'; at++)
-		number = number * 10 + (uint64_t)(*at - '0');
-	return number;
-}
-
-// proc(5); counted behind the name, which may hold anything. 0 when that cannot be told.
-static uint64_t stat_field(uint32_t pid, unsigned wanted)
-{
-	char buffer[512];
-	const char *at = read_proc(pid, "/stat", buffer, sizeof(buffer)) ? strrchr(buffer, ')') : NULL;
-
-	for (unsigned field = 2; at && field < wanted; field++)
-		at = strchr(at + 1, ' ');
-	return number_at(at ? at + 1 : NULL);
-}
-
 static uint32_t parent_of(uint32_t pid)
 {
-	return (uint32_t)stat_field(pid, 4);
+	return (uint32_t)pft_proc_stat(pid, PFT_PROC_PARENT);
 }
 
 // In nanoseconds of CLOCK_BOOTTIME, from ticks of 10 ms.
 static uint64_t start_of(uint32_t pid)
 {
-	return stat_field(pid, 22) * 10000000;
+	return pft_proc_stat(pid, PFT_PROC_START) * 10000000;
 }
 
 // A pid comes round: the session of a killed process may stand under an ancestor's.
@@ -194,9 +154,9 @@ uint32_t pft_relatives_outer_pid(void)
 {
 	static char buffer[4096];
 	const char *line =
-		read_proc(0, "/status", buffer, sizeof(buffer)) ? strstr(buffer, "\nNSpid:\t") : NULL;
+		pft_proc_read(0, "/status", buffer, sizeof(buffer)) ? strstr(buffer, "\nNSpid:\t") : NULL;
 	const char *outer = line ? line + strlen("\nNSpid:\t") : "";
-	uint32_t pid = (uint32_t)number_at(outer);
+	uint32_t pid = (uint32_t)pft_proc_number(outer);
 
 	return pid == (uint32_t)pft_sys_getpid() ? 0 : pid;
 }
