@@ -23,13 +23,18 @@
 static const struct pft_place *exec_place;
 static char execution_entry[160]; // "PFT_EXECUTION_ID=..."
 
-void pft_exec_start(const struct pft_place *place)
+void pft_exec_hand(const char *execution)
 {
 	struct pft_text text = pft_text_in(execution_entry, sizeof(execution_entry));
 
-	exec_place = place;
 	pft_text_add(&text, "PFT_EXECUTION_ID=");
-	pft_text_add(&text, place->execution);
+	pft_text_add(&text, execution);
+}
+
+void pft_exec_start(const struct pft_place *place)
+{
+	exec_place = place;
+	pft_exec_hand(place->execution);
 }
 
 // ---- exec -------------------------------------------------------------------------------------------
@@ -43,7 +48,7 @@ static size_t count_of(char *const *list)
 	return count;
 }
 
-// Who records hands its execution on, unless the program says another or none of the tree.
+// The execution is handed on, unless the program says another or none of the tree.
 static bool needs_entry(char *const *environment)
 {
 	return execution_entry[0] && pft_environment_get(environment, "LD_PRELOAD") &&

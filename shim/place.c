@@ -84,6 +84,15 @@ static void time_add(struct pft_text *text, uint64_t seconds)
 	pft_text_add_padded(text, second % 60, 2);
 }
 
+void pft_place_add_execution(struct pft_text *text, uint64_t seconds, uint32_t pid, uint32_t chance)
+{
+	time_add(text, seconds);
+	pft_text_add(text, "-");
+	pft_text_add_number(text, pid);
+	pft_text_add(text, "-");
+	pft_text_add_hex(text, chance);
+}
+
 static void execution_name(struct pft_place *place, const char *given)
 {
 	struct pft_text text = pft_text_in(place->execution, sizeof(place->execution));
@@ -97,11 +106,8 @@ static void execution_name(struct pft_place *place, const char *given)
 		return;
 	}
 	pft_sys_clock_gettime(CLOCK_REALTIME, &now);
-	time_add(&text, (uint64_t)now.tv_sec);
-	pft_text_add(&text, "-");
-	pft_text_add_number(&text, (uint64_t)pft_sys_getpid());
-	pft_text_add(&text, "-");
-	pft_text_add_hex(&text, random_bits() & 0xffffffff);
+	pft_place_add_execution(
+		&text, (uint64_t)now.tv_sec, (uint32_t)pft_sys_getpid(), (uint32_t)random_bits());
 }
 
 // `number` tells processes of one name apart; the first has none.

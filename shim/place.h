@@ -25,6 +25,8 @@ enum pft_file { PFT_FILE_TRACE, PFT_FILE_JSON, PFT_FILES };
 
 #define PFT_FILE_BIT(file) (1u << (file))
 
+struct pft_text;
+
 struct pft_place {
 	unsigned wanted; // set before pft_place_make: PFT_FILE_BIT of each file that there is to be
 	char execution[128]; // id
@@ -33,6 +35,10 @@ struct pft_place {
 	char paths[PFT_FILES][PFT_PATH_MAX];
 	char session_link[PFT_PATH_MAX];
 };
+
+// What an execution is called that nobody has named: its start in seconds since 1970, its first process, and
+// what tells it from others of the same second.
+void pft_place_add_execution(struct pft_text *text, uint64_t seconds, uint32_t pid, uint32_t chance);
 
 // Makes the directories, reserves the files' name by creating them (a number is added to a name that
 // is taken), and, when the execution is new, points `latest` at it, atomically. `directory` is absolute.

@@ -20,4 +20,7 @@ extern uint64_t pft_process_forked_ns;
 // Startup. The execution of `place`, which must stay, is handed to the programs that this one executes.
 void pft_exec_start(const struct pft_place *place);
 
+// Likewise, where this process does not record.
+void pft_exec_hand(const char *execution);
+
 #endif

@@ -9,6 +9,7 @@
 #include "encoder/base/arena.h"
 #include "encoder/base/text.h"
 #include "shim/copiers.h"
+#include "shim/family.h"
 #include "shim/flusher.h"
 #include "shim/hooks.h"
 #include "shim/hot/clock.h"
@@ -185,22 +186,34 @@ static void start_clock(void)
 	pft_clock_start(tsc ? PFT_CLOCK_TSC : PFT_CLOCK_MONOTONIC, vdso_gettime());
 }
 
-// The first process of a tree makes the execution's id; the others are handed it, or find it at their parent.
-static int make_place(const struct pft_relative *parent)
+// The first process of a tree that records makes the execution's id; the others are handed it, or find it at
+// their parent. Where PFT_PROCESSES leaves programs out, several may be the first. NULL: make one.
+static const char *find_execution(
+	const char *given, const struct pft_relative *parent, char *const *environment)
 {
-	const char *execution = settings.execution;
+	static char of_tree[sizeof(place.execution)];
 
-	if (!execution && parent->execution[0])
-		execution = parent->execution;
+	if (given && *given)
+		return given;
+	if (parent->execution[0])
+		return parent->execution;
+	return settings.processes && pft_family_execution(of_tree, sizeof(of_tree), environment) ? of_tree
+												 : NULL;
+}
+
+static int make_place(const struct pft_relative *parent, char *const *environment)
+{
+	const char *execution = find_execution(settings.execution, parent, environment);
+
 	return pft_place_make(&place, settings.directory, execution, settings.process_name, program);
 }
 
-static bool make_session(void)
+static bool make_session(char *const *environment)
 {
 	static struct pft_relative parent;
 	bool found = pft_relatives_parent(&parent);
 
-	if (make_place(&parent) < 0)
+	if (make_place(&parent, environment) < 0)
 		return false;
 	pft_session = pft_store_make(&settings, &place, shown_name());
 	if (pft_session && found)
@@ -266,7 +279,7 @@ static int start_session(char *const *environment, struct pft_arena *arena)
 	error = start_stacks();
 	if (error)
 		return error;
-	if (!make_session())
+	if (!make_session(environment))
 		return -ECANCELED;
 	if (pft_session)
 		pft_window_start(settings.start, settings.stop);
@@ -281,14 +294,31 @@ static int start_session(char *const *environment, struct pft_arena *arena)
 	return error;
 }
 
+// A program that PFT_PROCESSES leaves out is part of the tree all the same.
+static void hand_execution(char *const *environment)
+{
+	static struct pft_relative parent;
+	const char *execution;
+
+	pft_relatives_parent(&parent);
+	execution =
+		find_execution(pft_environment_get(environment, "PFT_EXECUTION_ID"), &parent, environment);
+	if (execution)
+		pft_exec_hand(execution);
+}
+
 static int start_recording(char *const *environment)
 {
 	struct pft_arena arena = PFT_ARENA_EMPTY;
 	int error;
 
-	if (pft_settings_read(&settings, environment, program, &startup_arena) < 0 ||
-		settings.mode == PFT_MODE_OFF)
+	if (pft_settings_read(&settings, environment, program, &startup_arena) < 0)
 		return -ECANCELED;
+	if (settings.mode == PFT_MODE_OFF) {
+		if (settings.processes)
+			hand_execution(environment);
+		return -ECANCELED;
+	}
 	pft_log_set_verbose(settings.verbose);
 	place.wanted = settings.files;
 	error = start_session(environment, &arena);

@@ -4,7 +4,7 @@ import collections
 import os
 
 import harness
-from harness import assert_counts, same, slow, test
+from harness import assert_closed, assert_counts, same, slow, test
 
 ALL = "leaf,outer,middle,inner,through*"
 
@@ -40,11 +40,15 @@ def each_of_a_chain_of_children_has_its_trace():
     assert sum(t.count("inner") for t in traces) == 5
 
 
+def executions_of(done):
+    return len({os.path.dirname(path) for path in done.paths()})
+
+
 @test
 def a_tree_of_processes_is_one_execution():
     for name in ("fork", "spawn"):
-        executions = {os.path.dirname(path) for path in same([name], funcs=ALL).paths()}
-        assert harness.bare or len(executions) == 1, "%s: %d executions" % (name, len(executions))
+        executions = executions_of(same([name], funcs=ALL))
+        assert harness.bare or executions == 1, "%s: %d executions" % (name, executions)
 
 
 @test
@@ -102,6 +106,24 @@ def programs_of_a_tree_are_selected_by_name():
 
 
 @test
+def a_tree_whose_first_program_is_not_selected_is_one_execution():
+    lineage = harness.program("lineage")
+    script = "%s; %s system; { setsid %s & } | cat; exec %s exec" % ((lineage,) * 4)
+    for mode in ("user", "dev"):
+        done = same(["/bin/sh", "-c", script], funcs=ALL, processes="lineage", mode=mode)
+        assert len(done.traces()) == 6 and executions_of(done) == 1, done.paths()
+    done = same(["spawn"], funcs=ALL, processes="sh")
+    assert len(done.paths()) == 8 and executions_of(done) == 1, done.paths()
+
+
+@test
+def two_trees_whose_first_programs_are_not_selected_are_two_executions():
+    done = [same(["/bin/sh", "-c", harness.program("lineage") + "; :"], funcs=ALL, processes="lineage")
+            for _ in range(2)]
+    assert len({os.path.basename(os.path.dirname(path)) for one in done for path in one.paths()}) == 2
+
+
+@test
 def a_program_that_is_not_selected_leaves_no_mark():
     done = same(["quiet"], funcs=ALL, mode="dev", processes="-quiet")
     assert not os.listdir(done.directory), os.listdir(done.directory)
@@ -145,6 +167,43 @@ def a_forked_child_names_its_parent_and_an_arrow_leads_to_it():
     assert sorted((a["pid"], b["pid"]) for a, b in found) == sorted(
         (t.attributes["pftshim.parent_pid"], t.process()["pid"]) for t in children), found
     assert all(a["tid"] == a["pid"] and b["tid"] == b["pid"] for a, b in found), found
+
+
+# Way to come from another process -> how many do, besides the first; what lies between for a shell is its own.
+WAYS = {"fork": 1, "_Fork": 1, "clone": 1, "chain": 5, "vfork": 1, "posix_spawn": 1, "system": 2, "popen": 2}
+
+
+def comes_by(way):
+    done = same(["lineage", way], funcs=ALL)
+    traces = {t.process()["pid"]: t for t in by_process(done.traces())}
+    children = [t for t in traces.values() if t.attributes["pftshim.parent_pid"] in traces]
+    assert len(children) == WAYS[way] == len(traces) - 1 and executions_of(done) == 1, done.paths()
+    for child in children:
+        assert_named(child, traces[child.attributes["pftshim.parent_pid"]])
+    for t in traces.values():
+        assert t.count("leaf") == (t.process()["process"] == "lineage"), t.counts()
+        assert_closed(t)
+    found = arrows(joined(traces.values()))
+    assert sorted((a["pid"], b["pid"]) for a, b in found) == sorted(
+        (t.attributes["pftshim.parent_pid"], t.process()["pid"]) for t in children), found
+
+
+for way in WAYS:
+    def comes(way=way):
+        comes_by(way)
+    test(comes, "a process that comes by %s has a trace of its own, its parent and an arrow" % way)
+
+
+@test
+def what_is_executed_in_a_process_follows_in_the_same_execution():
+    for way, calls in (("exec", 2), ("bare", 1)):
+        done = same(["lineage", way], funcs=ALL)
+        before, behind = sorted(done.traces(), key=lambda t: "pftshim.before_exec" in t.attributes)
+        assert executions_of(done) == 1 and before.process()["pid"] == behind.process()["pid"]
+        assert behind.attributes["pftshim.before_exec"] == "lineage"
+        assert (before.count("leaf"), behind.count("leaf")) == (calls, 1), (before.counts(), behind.counts())
+        found = arrows(joined((before, behind)))
+        assert [(a["pid"], b["pid"]) for a, b in found] == [(before.process()["pid"],) * 2], found
 
 
 @test
