@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "encoder/read/attributes.h"
 #include "encoder/read/clocks.h"
 #include "encoder/read/events.h"
 #include "encoder/read/interned.h"
@@ -28,8 +29,6 @@ enum {
 	PACKET_ATTRIBUTES = 126,
 	PACKET_ZSTD = 133,
 };
-enum { ATTRIBUTES_ATTRIBUTE = 1 };
-enum { ATTRIBUTE_KEY = 1, ATTRIBUTE_NUMBER = 2, ATTRIBUTE_TEXT = 3 };
 
 #define FLAG_CLEARED 1
 #define FLAG_NEEDS_STATE 2
@@ -189,45 +188,17 @@ static bool track_event(
 	return true;
 }
 
-static bool attribute(struct reader *reader, const struct pft_wire_field *message)
+static void tell_attribute(void *user, const struct pft_arg *attribute)
 {
-	struct pft_wire wire = pft_wire_of(message);
-	struct pft_read_event event = {.kind = PFT_READ_ATTRIBUTE, .arg_count = 1};
-	struct pft_arg arg = {.name = NULL};
-	struct pft_wire_field field;
-	struct pft_arena arena = PFT_ARENA_EMPTY;
+	const struct pft_read_event event = {
+		.kind = PFT_READ_ATTRIBUTE, .name = attribute->name, .args = attribute, .arg_count = 1};
 
-	while (pft_wire_next(&wire, &field)) {
-		if (field.number == ATTRIBUTE_KEY && field.has_bytes)
-			arg.name = pft_arena_copy(&arena, (const char *)field.bytes, field.size);
-		if (field.number == ATTRIBUTE_TEXT && field.has_bytes)
-			arg.text = pft_arena_copy(&arena, (const char *)field.bytes, field.size);
-		if (field.number == ATTRIBUTE_NUMBER) {
-			arg.kind = PFT_ARG_SIGNED;
-			arg.number = field.value;
-		}
-	}
-	event.name = arg.name;
-	event.args = &arg;
-	if (arg.name && (arg.text || arg.kind == PFT_ARG_SIGNED))
-		tell(reader, &event);
-	pft_arena_free(&arena);
-	return !wire.malformed;
+	tell(user, &event);
 }
 
 static bool attributes(struct reader *reader, const struct packet *packet)
 {
-	struct pft_wire wire;
-	struct pft_wire_field field;
-	bool good = true;
-
-	if (!packet->attributes.number)
-		return true;
-	wire = pft_wire_of(&packet->attributes);
-	while (good && pft_wire_next(&wire, &field))
-		if (field.number == ATTRIBUTES_ATTRIBUTE && field.has_bytes)
-			good = attribute(reader, &field);
-	return good && !wire.malformed;
+	return !packet->attributes.number || pft_read_attributes(&packet->attributes, tell_attribute, reader);
 }
 
 // ---- packets ----------------------------------------------------------------------------------------
