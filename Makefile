@@ -31,6 +31,7 @@ encoder_sources := $(filter-out $(encoder_programs),$(wildcard encoder/*.c encod
 read_sources := $(wildcard encoder/read/*.c)
 recover_sources := $(wildcard encoder/recover/*.c)
 report_sources := $(wildcard encoder/report/*.c)
+merge_sources := $(wildcard encoder/merge/*.c)
 terminal_sources := $(wildcard encoder/terminal/*.c)
 shim_sources := $(wildcard shim/*.c shim/*.S)
 hot_sources := $(wildcard shim/hot/*.c shim/hot/*.S)
@@ -45,9 +46,10 @@ test_objects := $(call objects_of,$(test_sources))
 read_objects := $(call objects_of,$(read_sources))
 recover_objects := $(call objects_of,$(recover_sources))
 report_objects := $(call objects_of,$(report_sources))
+merge_objects := $(call objects_of,$(merge_sources))
 terminal_objects := $(call objects_of,$(terminal_sources))
 program_objects := $(call objects_of,$(encoder_programs)) $(read_objects) $(recover_objects) $(report_objects) \
-	$(terminal_objects)
+	$(merge_objects) $(terminal_objects)
 programs := $(patsubst encoder/%.c,$(O)/pft-%,$(encoder_programs))
 objects := $(encoder_objects) $(shim_objects) $(test_objects) $(program_objects)
 
@@ -100,9 +102,10 @@ $(programs): $(O)/pft-%: $(O)/encoder/%.o $(encoder_objects) $(terminal_objects)
 $(O)/pft-recover: $(recover_objects)
 
 # Programs that read traces.
-$(O)/pft-convert $(O)/pft-report: $(read_objects)
-$(O)/pft-convert $(O)/pft-report: program_libraries := -lz
+$(O)/pft-convert $(O)/pft-report $(O)/pft-merge: $(read_objects)
+$(O)/pft-convert $(O)/pft-report $(O)/pft-merge: program_libraries := -lz
 $(O)/pft-report: $(report_objects)
+$(O)/pft-merge: $(merge_objects) $(recover_objects)
 
 $(O)/%.o: %.c
 	$(call say,CC,$<)
@@ -151,10 +154,10 @@ bench_programs := $(call programs_of,tests/bench)
 program_cflags = -O2 -g -Wall -Wextra $(if $(WERROR),-Werror) -pthread -I. -MMD -MP -MF $@.d -L$(O)/tests/programs
 own_flags = $(shell sed -n 's|^// build: ||p' $<)
 
-$(unit_tests): $(test_objects) $(tested_objects) $(read_objects) $(report_objects) $(guest_libraries) | $(unit_libraries)
+$(unit_tests): $(test_objects) $(tested_objects) $(read_objects) $(report_objects) $(merge_objects) $(guest_libraries) | $(unit_libraries)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(LDFLAGS) -o $@ \
-		$(test_objects) $(tested_objects) $(read_objects) $(report_objects) $(guest_libraries) $(test_framework) -lz -lm -pthread
+		$(test_objects) $(tested_objects) $(read_objects) $(report_objects) $(merge_objects) $(guest_libraries) $(test_framework) -lz -lm -pthread
 
 $(unit_libraries): $(wildcard tests/unit/fixtures/*.map)
 $(test_programs) $(bench_programs): | $(test_libraries)
@@ -231,7 +234,7 @@ format:
 # SC2317, SC2053, SC2059: tests call functions by name, match patterns and print bytes.
 lint: $(O)/proto/pftrace.pb-c.h
 	$(Q)clang-format --dry-run -Werror $(c_files)
-	$(Q)clang-tidy --quiet $(filter %.c,$(encoder_sources) $(read_sources) $(recover_sources) $(report_sources) $(terminal_sources) $(encoder_programs) \
+	$(Q)clang-tidy --quiet $(filter %.c,$(encoder_sources) $(read_sources) $(recover_sources) $(report_sources) $(merge_sources) $(terminal_sources) $(encoder_programs) \
 		$(shim_sources) $(hot_sources)) -- $(language) -I. -I$(O)
 	$(Q)cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 		--suppress=varFuncNullUB --suppress=allocaCalled -I. shim encoder

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+// Copies packets and gives their sequences new ids: see join.h.
+#include "encoder/merge/join.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "encoder/read/attributes.h"
+#include "encoder/read/memory.h"
+#include "encoder/read/packets.h"
+#include "encoder/read/tracks.h"
+#include "encoder/varint.h"
+
+// Fields of Trace and of TracePacket, with their wire types where they are written.
+enum { TRACE_PACKET_TAG = 1 << 3 | 2 };
+enum {
+	PACKET_SEQUENCE = 10,
+	PACKET_SEQUENCE_TAG = PACKET_SEQUENCE << 3,
+	PACKET_COMPRESSED = 50,
+	PACKET_TRACK = 60,
+	PACKET_TRACE_UUID = 89,
+	PACKET_ATTRIBUTES = 126,
+	PACKET_ATTRIBUTES_TAG = PACKET_ATTRIBUTES << 3 | 2,
+	PACKET_ZSTD = 133,
+};
+enum { ATTRIBUTES_ATTRIBUTE_TAG = 1 << 3 | 2 };
+enum { ATTRIBUTE_KEY_TAG = 1 << 3 | 2, ATTRIBUTE_NUMBER_TAG = 2 << 3, ATTRIBUTE_TEXT_TAG = 3 << 3 | 2 };
+
+// A tag and a number, at most.
+#define FIELD_MAX (5 + PFT_VARINT_MAX)
+
+// One member while it is read.
+struct part {
+	struct pft_join *join;
+	struct pft_packets_in packets;
+	struct pft_read_table sequences; // new ids by old ones
+	uint64_t last_old; // the sequence that was met last, and its new id
+	uint32_t last_new;
+	uint32_t other;
+};
+
+// Where the field that tells a packet's sequence stands.
+struct place {
+	const uint8_t *at, *end; // NULL: nowhere
+	uint64_t id; // 0: none is told
+	bool odd; // it stands there twice, or something else is to be left out
+};
+
+// ---- sequences --------------------------------------------------------------------------------------
+
+// What names no sequence is one of its member's own as well: state of different members must not meet.
+static uint32_t new_id(struct part *part, uint64_t old)
+{
+	void **place;
+
+	if (part->last_new && part->last_old == old)
+		return part->last_new;
+	place = pft_read_table_at(&part->sequences, old);
+	if (!*place)
+		*place = (void *)(uintptr_t)++part->join->last_sequence;
+	part->last_old = old;
+	part->last_new = (uint32_t)(uintptr_t)*place;
+	return part->last_new;
+}
+
+// ---- what is looked at on the way -------------------------------------------------------------------
+
+static bool is_same_text(const char *one, const char *other)
+{
+	return one == other || (one && other && strcmp(one, other) == 0);
+}
+
+static bool is_same_track(const struct pft_read_track *one, const struct pft_read_track *other)
+{
+	if (one->kind != other->kind)
+		return false;
+	if (one->kind == PFT_TRACK_THREAD || one->kind == PFT_TRACK_PROCESS)
+		return one->pid == other->pid && one->tid == other->tid;
+	return (one->parent ? one->parent->uuid : 0) == (other->parent ? other->parent->uuid : 0) &&
+	       is_same_text(one->name, other->name);
+}
+
+// A track may be described again, as by a process that was forked from it. That it is another one shows
+// members that cannot be told apart in one trace.
+static void meet_track(struct part *part, const struct pft_wire_field *descriptor)
+{
+	struct pft_join *join = part->join;
+	struct pft_read_table scratch = {.room = 0};
+	struct pft_read_track *track = pft_tracks_describe(&scratch, descriptor);
+	struct pft_read_track *known = track ? pft_read_table_find(&join->tracks, track->uuid) : NULL;
+	uint32_t member = known ? (uint32_t)(uintptr_t)known->user : 0;
+
+	if (member && member != join->members && track->uuid && !is_same_track(track, known) && !part->other)
+		part->other = member;
+	if (track && !member)
+		pft_tracks_describe(&join->tracks, descriptor)->user = (void *)(uintptr_t)join->members;
+	pft_tracks_free(&scratch);
+}
+
+static void hear_fact(void *user, const struct pft_arg *attribute)
+{
+	struct pft_join *join = user;
+
+	if (pft_facts_are_ours(attribute))
+		pft_facts_hear(&join->facts, attribute);
+}
+
+static void ask_whose(void *user, const struct pft_arg *attribute)
+{
+	bool *ours = user;
+
+	*ours |= pft_facts_are_ours(attribute);
+}
+
+static bool is_facts(const struct pft_wire_field *attributes)
+{
+	bool ours = false;
+
+	pft_read_attributes(attributes, ask_whose, &ours);
+	return ours;
+}
+
+// Fields that the merged trace does not have: it is not the trace that a member's uuid names, and facts are
+// told at its end.
+static bool is_left_out(const struct pft_wire_field *field)
+{
+	return field->number == PACKET_SEQUENCE || field->number == PACKET_TRACE_UUID ||
+	       (field->number == PACKET_ATTRIBUTES && field->has_bytes && is_facts(field));
+}
+
+// ---- packets ----------------------------------------------------------------------------------------
+
+static uint8_t *put_id(uint8_t *at, uint32_t id)
+{
+	*at++ = PACKET_SEQUENCE_TAG;
+	return pft_varint_put(at, id);
+}
+
+static uint8_t *put_bytes(uint8_t *at, const uint8_t *from, const uint8_t *end)
+{
+	if (end != from)
+		memcpy(at, from, (size_t)(end - from));
+	return at + (end - from);
+}
+
+// Most packets: all of it but the id's field, which is put where it stood.
+static void copy(
+	struct pft_sink *sink, const uint8_t *bytes, size_t size, const struct place *place, uint32_t id)
+{
+	uint8_t field[FIELD_MAX];
+	size_t field_size = (size_t)(put_id(field, id) - field);
+	const uint8_t *at = place->at ? place->at : bytes + size, *end = place->at ? place->end : at;
+	uint8_t *start = pft_sink_reserve(sink, size + 2 * FIELD_MAX), *next = start;
+
+	*next++ = TRACE_PACKET_TAG;
+	next = pft_varint_put(next, size - (size_t)(end - at) + field_size);
+	next = put_bytes(next, bytes, at);
+	next = put_bytes(next, field, field + field_size);
+	next = put_bytes(next, end, bytes + size);
+	pft_sink_commit(sink, (size_t)(next - start));
+}
+
+// Field by field. Nothing is left to write where all of them are left out.
+static void copy_odd(struct pft_sink *sink, const uint8_t *bytes, size_t size, uint32_t id)
+{
+	struct pft_wire wire = {.next = bytes, .end = bytes + size};
+	const struct place nowhere = {.at = NULL};
+	uint8_t *kept = pft_sink_reserve(sink, 2 * size + 2 * FIELD_MAX) + size + 2 * FIELD_MAX, *next = kept;
+	const uint8_t *at = bytes;
+
+	for (struct pft_wire_field field; pft_wire_next(&wire, &field); at = wire.next)
+		if (!is_left_out(&field))
+			next = put_bytes(next, at, wire.next);
+	if (next != kept)
+		copy(sink, kept, (size_t)(next - kept), &nowhere, id);
+}
+
+static enum pft_packet_answer take(void *user, const uint8_t *bytes, size_t size)
+{
+	struct part *part = user;
+	struct pft_wire wire = {.next = bytes, .end = bytes + size};
+	struct place place = {.at = NULL};
+	struct pft_wire_field field;
+	const uint8_t *at = bytes;
+
+	for (; pft_wire_next(&wire, &field); at = wire.next) {
+		switch (field.number) {
+		case PACKET_SEQUENCE:
+			place.odd |= place.at != NULL;
+			place.id = field.value;
+			place.at = at;
+			place.end = wire.next;
+			break;
+		case PACKET_COMPRESSED:
+			return pft_packets_inflate(&part->packets, &field);
+		case PACKET_ZSTD:
+			return PFT_PACKET_ZSTD;
+		case PACKET_TRACK:
+			meet_track(part, &field);
+			break;
+		case PACKET_ATTRIBUTES:
+			pft_read_attributes(&field, hear_fact, part->join);
+			place.odd = true;
+			break;
+		case PACKET_TRACE_UUID:
+			place.odd = true;
+			break;
+		}
+	}
+	if (wire.malformed)
+		return PFT_PACKET_DAMAGED;
+	if (place.odd)
+		copy_odd(part->join->sink, bytes, size, new_id(part, place.id));
+	else
+		copy(part->join->sink, bytes, size, &place, new_id(part, place.id));
+	return part->join->sink->error ? PFT_PACKET_ENOUGH : PFT_PACKET_TAKEN;
+}
+
+// ---- members ----------------------------------------------------------------------------------------
+
+struct pft_join pft_join_open(struct pft_sink *sink)
+{
+	return (struct pft_join){.sink = sink};
+}
+
+struct pft_joined pft_join_member(struct pft_join *join, int fd)
+{
+	struct part part = {.join = join};
+	struct pft_joined joined = {.wrong = NULL};
+
+	part.packets.function = take;
+	part.packets.user = &part;
+	join->members++;
+	joined.wrong = pft_packets_read(&part.packets, fd);
+	joined.other = part.other;
+	joined.cut_bytes = part.packets.cut_bytes;
+	pft_facts_next(&join->facts);
+	pft_read_table_clear(&part.sequences, NULL);
+	return joined;
+}
+
+// ---- what they say of themselves --------------------------------------------------------------------
+
+static uint8_t *put_string(uint8_t *at, uint32_t tag, const void *bytes, size_t size)
+{
+	at = pft_varint_put(at, tag);
+	at = pft_varint_put(at, size);
+	return put_bytes(at, bytes, (const uint8_t *)bytes + size);
+}
+
+static uint8_t *put_attribute(uint8_t *at, const struct pft_arg *attribute)
+{
+	at = put_string(at, ATTRIBUTE_KEY_TAG, attribute->name, strlen(attribute->name));
+	if (attribute->kind == PFT_ARG_TEXT)
+		return put_string(at, ATTRIBUTE_TEXT_TAG, attribute->text, strlen(attribute->text));
+	*at++ = ATTRIBUTE_NUMBER_TAG;
+	return pft_varint_put(at, attribute->number);
+}
+
+// A packet for each: an attribute, in a list of its own, in a packet.
+static void tell_fact(void *user, const struct pft_arg *attribute)
+{
+	struct pft_join *join = user;
+	size_t text = attribute->kind == PFT_ARG_TEXT ? strlen(attribute->text) : 0;
+	size_t room = strlen(attribute->name) + text + 4 * FIELD_MAX;
+	uint8_t *entry = pft_read_alloc(3 * room), *list = entry + room, *packet = list + room;
+	size_t entry_size = (size_t)(put_attribute(entry, attribute) - entry);
+	size_t list_size = (size_t)(put_string(list, ATTRIBUTES_ATTRIBUTE_TAG, entry, entry_size) - list);
+	uint8_t *end = put_string(packet, PACKET_ATTRIBUTES_TAG, list, list_size);
+
+	copy(join->sink, packet, (size_t)(end - packet), &(struct place){.at = NULL}, join->last_sequence);
+	free(entry);
+}
+
+void pft_join_close(struct pft_join *join)
+{
+	join->last_sequence++;
+	pft_facts_tell(&join->facts, tell_fact, join);
+	pft_tracks_free(&join->tracks);
+	pft_facts_free(&join->facts);
+}
