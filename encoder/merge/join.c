@@ -40,9 +40,9 @@ struct part {
 	uint32_t other;
 };
 
-// Where the field that tells a packet's sequence stands.
+// Where in a packet the field that tells its sequence stands.
 struct place {
-	const uint8_t *at, *end; // NULL: nowhere
+	size_t at, end; // 0, 0: nowhere
 	uint64_t id; // 0: none is told
 	bool odd; // it stands there twice, or something else is to be left out
 };
@@ -139,8 +139,7 @@ static uint8_t *put_id(uint8_t *at, uint32_t id)
 
 static uint8_t *put_bytes(uint8_t *at, const uint8_t *from, const uint8_t *end)
 {
-	if (end != from)
-		memcpy(at, from, (size_t)(end - from));
+	memcpy(at, from, (size_t)(end - from));
 	return at + (end - from);
 }
 
@@ -150,14 +149,14 @@ static void copy(
 {
 	uint8_t field[FIELD_MAX];
 	size_t field_size = (size_t)(put_id(field, id) - field);
-	const uint8_t *at = place->at ? place->at : bytes + size, *end = place->at ? place->end : at;
+	size_t at = place->end ? place->at : size, end = place->end ? place->end : size;
 	uint8_t *start = pft_sink_reserve(sink, size + 2 * FIELD_MAX), *next = start;
 
 	*next++ = TRACE_PACKET_TAG;
-	next = pft_varint_put(next, size - (size_t)(end - at) + field_size);
-	next = put_bytes(next, bytes, at);
+	next = pft_varint_put(next, size - (end - at) + field_size);
+	next = put_bytes(next, bytes, bytes + at);
 	next = put_bytes(next, field, field + field_size);
-	next = put_bytes(next, end, bytes + size);
+	next = put_bytes(next, bytes + end, bytes + size);
 	pft_sink_commit(sink, (size_t)(next - start));
 }
 
@@ -165,7 +164,7 @@ static void copy(
 static void copy_odd(struct pft_sink *sink, const uint8_t *bytes, size_t size, uint32_t id)
 {
 	struct pft_wire wire = {.next = bytes, .end = bytes + size};
-	const struct place nowhere = {.at = NULL};
+	const struct place nowhere = {.end = 0};
 	uint8_t *kept = pft_sink_reserve(sink, 2 * size + 2 * FIELD_MAX) + size + 2 * FIELD_MAX, *next = kept;
 	const uint8_t *at = bytes;
 
@@ -180,17 +179,17 @@ static enum pft_packet_answer take(void *user, const uint8_t *bytes, size_t size
 {
 	struct part *part = user;
 	struct pft_wire wire = {.next = bytes, .end = bytes + size};
-	struct place place = {.at = NULL};
+	struct place place = {.end = 0};
 	struct pft_wire_field field;
 	const uint8_t *at = bytes;
 
 	for (; pft_wire_next(&wire, &field); at = wire.next) {
 		switch (field.number) {
 		case PACKET_SEQUENCE:
-			place.odd |= place.at != NULL;
+			place.odd |= place.end != 0;
 			place.id = field.value;
-			place.at = at;
-			place.end = wire.next;
+			place.at = (size_t)(at - bytes);
+			place.end = (size_t)(wire.next - bytes);
 			break;
 		case PACKET_COMPRESSED:
 			return pft_packets_inflate(&part->packets, &field);
@@ -269,7 +268,7 @@ static void tell_fact(void *user, const struct pft_arg *attribute)
 	size_t list_size = (size_t)(put_string(list, ATTRIBUTES_ATTRIBUTE_TAG, entry, entry_size) - list);
 	uint8_t *end = put_string(packet, PACKET_ATTRIBUTES_TAG, list, list_size);
 
-	copy(join->sink, packet, (size_t)(end - packet), &(struct place){.at = NULL}, join->last_sequence);
+	copy(join->sink, packet, (size_t)(end - packet), &(struct place){.end = 0}, join->last_sequence);
 	free(entry);
 }
 
