@@ -16,12 +16,14 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 ROUNDS = 7
 LIVES = 200
 BUFFER_KIB = 64
 STACK_DEPTHS = 0, 8, 32, 128  # frames beside those that main has
 STORM_CALLS = int(os.environ.get("PFT_BENCH_CALLS", 50_000_000))
+MERGE_CALLS = min(STORM_CALLS, 8_000_000)
 
 # What is promised.
 LOST_MAX = 0
@@ -38,6 +40,16 @@ class Bench:
         self.shim = os.path.abspath(os.path.join(build, "libpftshim.so"))
         self.libraries = os.path.abspath(os.path.join(build, "tests", "programs"))
         self.directory = directory
+
+    def merge(self, *paths):
+        """How many seconds it took."""
+        output = os.path.join(self.directory, "merged.pftrace")
+        started = time.monotonic()
+        subprocess.run([os.path.join(os.path.dirname(self.shim), "pft-merge"), "-o", output, *paths], check=True,
+                       stderr=subprocess.DEVNULL)
+        seconds = time.monotonic() - started
+        os.unlink(output)
+        return seconds
 
     def run(self, name, *argv, shim=False, **pft):
         """The numbers that a bench program prints."""
@@ -118,6 +130,16 @@ def storm(bench):
     yield Row("  a call in the trace file", "%.1f bytes" % call_bytes, None, call_bytes, CALL_BYTES_MAX)
 
 
+def merge(bench):
+    bench.run("storm", MERGE_CALLS, shim=True)
+    path, = bench.traces()
+    again = shutil.copy(path, os.path.join(bench.directory, "again.pftrace"))
+    bytes_ = 2 * os.path.getsize(path)
+    yield Row("merging traces of a gigabyte", "%.1f s" % (bench.merge(path, again) * 1e9 / bytes_))
+    os.unlink(again)
+    bench.drop_traces()
+
+
 def startup(bench):
     plain, off, user = bench.run("startup", bench.shim, bench.directory, LIVES)
     yield Row("/bin/true from start to end", "%.0f us" % (plain / 1000), plain)
@@ -151,7 +173,7 @@ def main(build):
     print("{:<42} {:>11} {:>15} {:>8}".format("", "measured", "two clock reads", "at most"))
     with tempfile.TemporaryDirectory(prefix="pft-bench-") as directory:
         bench = Bench(build, directory)
-        for part in (calls, stacks, storm, startup, memory):
+        for part in (calls, stacks, storm, merge, startup, memory):
             for row in part(bench):
                 unit_ns = unit_ns or row.ns
                 over |= say(row, unit_ns)
