@@ -72,6 +72,21 @@ Test(merge_join, names_a_sequence_where_none_was_named)
 	MAKES("\x0a\x04\x40\x01\x50\x01\x0a\x04\x40\x02\x50\x02\x0a\x04\x40\x01\x50\x03");
 }
 
+// An event is field 11, tag 5a; its content is nobody's business here.
+Test(merge_join, copies_events_as_they_are)
+{
+	cr_assert_null(ADD("\x0a\x0a\x40\x85\x01\x50\x07\x68\x02\x5a\x01x\x0a\x05\x5a\x01y\x50\x07").wrong);
+	MAKES("\x0a\x0a\x40\x85\x01\x50\x01\x68\x02\x5a\x01x\x0a\x05\x5a\x01y\x50\x01");
+}
+
+Test(merge_join, refuses_an_event_that_is_longer_than_its_packet)
+{
+	cr_assert_not_null(ADD("\x0a\x02\x50\x07\x0a\x05\x50\x07\x5a\x02x").wrong);
+	cr_assert_not_null(ADD("\x0a\x02\x50\x07\x0a\x03\x50\x07\x5a").wrong);
+	cr_assert_not_null(ADD("\x0a\x02\x50\x07\x0a\x02\x50\x87").wrong);
+	pft_join_close(&join);
+}
+
 Test(merge_join, takes_the_last_of_two_ids)
 {
 	cr_assert_null(ADD("\x0a\x06\x50\x07\x40\x01\x50\x08\x0a\x02\x50\x08").wrong);
