@@ -30,7 +30,8 @@ encoder_programs := $(wildcard encoder/convert.c encoder/ctl.c encoder/recover.c
 encoder_sources := $(filter-out $(encoder_programs),$(wildcard encoder/*.c encoder/base/*.c))
 read_sources := $(wildcard encoder/read/*.c)
 recover_sources := $(wildcard encoder/recover/*.c)
-report_sources := $(wildcard encoder/report/*.c)
+report_sources := $(wildcard encoder/report/*.c encoder/report/*.S)
+page_sources := $(wildcard encoder/report/page/*)
 merge_sources := $(wildcard encoder/merge/*.c)
 terminal_sources := $(wildcard encoder/terminal/*.c)
 shim_sources := $(wildcard shim/*.c shim/*.S)
@@ -106,6 +107,18 @@ $(O)/pft-convert $(O)/pft-report $(O)/pft-merge: $(read_objects)
 $(O)/pft-convert $(O)/pft-report $(O)/pft-merge: program_libraries := -lz
 $(O)/pft-report: $(report_objects)
 $(O)/pft-merge: $(merge_objects) $(recover_objects)
+
+# The page of pft report --html. npm's part is asked for until it is there.
+$(O)/page/node_modules/.package-lock.json: encoder/report/page/package-lock.json
+	$(call say,NPM,$(O)/page)
+	$(Q)scripts/bootstrap page $(O)/page
+
+$(O)/page/head.html $(O)/page/tail.html &: $(page_sources) scripts/make-page $(O)/page/node_modules/.package-lock.json
+	$(call say,PAGE,$(O)/page)
+	@mkdir -p $(O)/page
+	$(Q)scripts/make-page $(O)/page/node_modules $(O)/page
+
+$(O)/encoder/report/page.o: $(O)/page/head.html $(O)/page/tail.html
 
 $(O)/%.o: %.c
 	$(call say,CC,$<)

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "encoder/fail.h"
@@ -40,10 +41,17 @@ static inline void pft_output_catch_signals(void)
 			signal(signals[i], SIG_IGN);
 }
 
-// To be asked before work begins: whether the output may be made.
+// To be asked before work begins: whether the output may be made. It takes the place of what is there, which
+// a device or a directory must not lose.
 static inline void pft_output_check(const char *path, bool force)
 {
-	if (!force && access(path, F_OK) == 0)
+	struct stat found;
+
+	if (lstat(path, &found) < 0)
+		return;
+	if (!S_ISREG(found.st_mode))
+		pft_fail(PFT_REFUSED, "%s: is there and no regular file, so it is not replaced", path);
+	if (!force)
 		pft_fail(PFT_REFUSED, "%s: exists already; --force replaces it", path);
 }
 

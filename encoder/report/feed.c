@@ -154,18 +154,32 @@ static void keep_number(struct pft_report *report, const char *key, uint64_t num
 		report->probe.outside_ns = (uint32_t)number;
 }
 
-static void keep_process(struct feeding *feeding, const struct pft_read_track *track)
+static void keep_text(struct feeding *feeding, const char **kept, const char *text)
 {
-	struct pft_report *report = &feeding->feed->report;
-	char *name = strdup(track->name != NULL ? track->name : "");
+	char *copy = strdup(text != NULL ? text : "");
 
-	if (name == NULL) {
+	if (copy == NULL) {
 		feeding->failed = true;
 		return;
 	}
-	free((char *)report->process);
-	report->process = name;
+	free((char *)*kept);
+	*kept = copy;
+}
+
+static void keep_process(struct feeding *feeding, const struct pft_read_track *track)
+{
+	struct pft_report *report = &feeding->feed->report;
+
+	keep_text(feeding, &report->process, track->name);
 	report->pid = track->pid;
+}
+
+static void keep_attribute(struct feeding *feeding, const char *key, const struct pft_arg *arg)
+{
+	if (arg->kind != PFT_ARG_TEXT)
+		keep_number(&feeding->feed->report, key, arg->number);
+	else if (strcmp(key, "pftshim.command_line") == 0)
+		keep_text(feeding, &feeding->feed->report.command_line, arg->text);
 }
 
 static void hear(void *user, const struct pft_read_event *event)
@@ -180,8 +194,8 @@ static void hear(void *user, const struct pft_read_event *event)
 			name_thread(feeding, event->track);
 		break;
 	case PFT_READ_ATTRIBUTE:
-		if (event->arg_count != 0 && event->args[0].kind != PFT_ARG_TEXT)
-			keep_number(&feeding->feed->report, event->name, event->args[0].number);
+		if (event->arg_count != 0)
+			keep_attribute(feeding, event->name, &event->args[0]);
 		break;
 	case PFT_READ_COUNTER:
 		break;
@@ -219,7 +233,8 @@ int pft_feed_read(struct pft_feed *feed, int fd)
 void pft_feed_release(struct pft_feed *feed)
 {
 	free((char *)feed->report.process);
-	feed->report.process = NULL;
+	free((char *)feed->report.command_line);
+	feed->report.process = feed->report.command_line = NULL;
 	if (feed->report.summary != NULL)
 		pft_summary_close(feed->report.summary);
 	feed->report.summary = NULL;

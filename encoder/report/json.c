@@ -75,6 +75,7 @@ static void write_head(struct pft_out *out, const struct pft_report *report)
 	const struct pft_arg args[] = {
 		text_arg("process", report->process),
 		unsigned_arg("pid", report->pid),
+		text_arg("command_line", report->command_line),
 		unsigned_arg("begin_ns", summary->begin_ns),
 		unsigned_arg("origin_ns", summary->origin_ns),
 		unsigned_arg("run_ns", pft_summary_run_ns(summary)),
@@ -159,6 +160,7 @@ static void write_function(struct pft_out *out, const struct pft_report *report,
 	const struct pft_arg args[] = {
 		text_arg("name", pft_report_name(report, number)),
 		text_arg("category", pft_strings_text(&report->summary->strings, function->category)),
+		text_arg("kind", pft_kind_name(function->kind)),
 		unsigned_arg("calls", function->calls),
 		unsigned_arg("not_returned", function->open),
 		unsigned_arg("unwound", function->unwound),
@@ -175,6 +177,8 @@ static void write_function(struct pft_out *out, const struct pft_report *report,
 		unsigned_arg("max_ns", function->max_ns),
 		unsigned_arg("max_at_ns", function->max_at_ns),
 		unsigned_arg("threads", function->threads),
+		unsigned_arg("waits", function->waits),
+		unsigned_arg("wait_ns", function->wait_ns),
 	};
 	struct pft_text line = begin_item(out, place == 0, args, COUNT(args));
 
@@ -213,17 +217,13 @@ static void write_tree(struct pft_out *out, const struct pft_report *report, con
 	}
 }
 
-// The extent from which on chains are written, so that there are no more than `most` of them. A picture of
-// all of them shows none that is shorter than a few thousandths of it.
-#define PICTURE 4096
-
+// The extent from which on chains are written, so that there are no more than `most` of them.
 static uint64_t least_extent(const struct pft_tree_node *root, uint32_t most)
 {
-	uint64_t least_ns = root->extent_ns / PICTURE;
+	uint64_t least_ns = 1;
 
 	if (most == UINT32_MAX)
 		return 0;
-	least_ns += least_ns == 0;
 	while (count_chains(root, least_ns) > most)
 		least_ns += least_ns / 4 + 1;
 	return least_ns;

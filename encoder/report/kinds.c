@@ -171,3 +171,10 @@ enum pft_kind pft_kind_of(const char *name)
 			return known[i].kind;
 	return PFT_KIND_OTHER;
 }
+
+const char *pft_kind_name(enum pft_kind kind)
+{
+	static const char *const names[] = {"other", "lock", "wait", "sleep", "io", "recorder"};
+
+	return names[kind];
+}

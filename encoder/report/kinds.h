@@ -18,6 +18,8 @@ enum pft_kind {
 // `name` as traces show it: `object::function` or `function`.
 enum pft_kind pft_kind_of(const char *name);
 
+const char *pft_kind_name(enum pft_kind kind);
+
 // Whether a thread inside of a long call of that kind is not running.
 static inline bool pft_kind_is_waiting(enum pft_kind kind)
 {

@@ -7,6 +7,7 @@
 //   json     all of it, raw and corrected, with callers and the calling-context tree
 //   chrome   the slowest functions laid end to end as slices, bottlenecks as instants
 //   folded   chains of callers with their own time, as flame graph tools read them
+//   html     a page that shows all of it, of one or several processes
 #ifndef PFT_REPORT_H
 #define PFT_REPORT_H
 
@@ -30,6 +31,7 @@ enum pft_report_order { PFT_REPORT_BY_SELF, PFT_REPORT_BY_TOTAL, PFT_REPORT_BY_C
 
 struct pft_report {
 	const char *process; // its name
+	const char *command_line; // or NULL
 	uint32_t pid;
 	struct pft_totals totals; // of events
 	struct pft_usage usage;
@@ -72,6 +74,13 @@ void pft_report_json_within(
 
 void pft_report_chrome(struct pft_out *out, const struct pft_report *report);
 void pft_report_folded(struct pft_out *out, const struct pft_report *report);
+
+// Between open and close, a report for each of `processes` processes, PFT_PAGE_PROCESSES at most: the more
+// there are, the less of each is on the page.
+#define PFT_PAGE_PROCESSES 200
+void pft_report_html_open(struct pft_out *out);
+void pft_report_html(struct pft_out *out, const struct pft_report *report, uint32_t processes);
+void pft_report_html_close(struct pft_out *out);
 
 // ---- for the writers --------------------------------------------------------------------------------
 

@@ -82,9 +82,26 @@ tells_when_not_debian() {
     [ "$status" = 1 ] && [[ $said == "bootstrap: this is not Debian; install what matches"*libprotobuf-c-dev* ]]
 }
 
+# npm_plays SCRIPT: a run that fetches npm's packages.
+npm_plays() { played npm "$1" && run page "$scratch/page"; }
+
+fetches_npm_packages() {
+    npm_plays "pwd >>$scratch/calls; echo \"\$*\" >>$scratch/calls"
+    [ "$status" = 0 ] && [ -z "$said" ] && [ -s "$scratch/page/package-lock.json" ] &&
+        [ "$(head -n 1 "$scratch/calls")" = "$scratch/page" ] && grep -q '^ci .*--ignore-scripts' "$scratch/calls"
+}
+
+goes_on_without_npm_packages() {
+    npm_plays 'exit 1'
+    [ "$status" = 0 ] && [[ $said == *"could not fetch"*"no flame graph" ]] || return
+    rm "$scratch/bin/npm"
+    said=$(PATH="$scratch/bin" /bin/sh "$bootstrap" page "$scratch/page" 2>&1) || return
+    [[ $said == *"npm is not there"*"no flame graph" ]]
+}
+
 refuses_other_words() {
     run everything
-    [ "$status" = 1 ] && [[ $said == *"usage: scripts/bootstrap build|test|slow" ]]
+    [ "$status" = 1 ] && [[ $said == *"usage: scripts/bootstrap build|test|slow|page" ]]
 }
 
 test_that "says nothing when all is there" silent_when_all_is_there
@@ -94,6 +111,8 @@ test_that "tells what to run when it is not root" tells_when_not_root
 test_that "asks sudo when it answers without a password" asks_sudo
 test_that "tells when installing fails" tells_when_installing_fails
 test_that "tells what is needed when this is not Debian" tells_when_not_debian
+test_that "fetches npm packages" fetches_npm_packages
+test_that "goes on without npm packages" goes_on_without_npm_packages
 test_that "refuses other words" refuses_other_words
 
 exit "$failed"

@@ -106,6 +106,10 @@ def a_report_goes_into_a_file_and_replaces_none_unasked():
     assert report(["/dev/null"], "-o", output + ".none").returncode in (0, 2)
     assert os.listdir(os.path.dirname(output)) == ["report.json"], os.listdir(os.path.dirname(output))
     assert report(paths, "-o", "/proc/nowhere/report").returncode == 1
+    link = output + ".link"
+    os.symlink(output, link)
+    refused = report(paths, "--force", "-o", link)
+    assert refused.returncode == 2 and b"no regular file" in refused.stderr and os.path.islink(link), refused
 
 
 @test

@@ -61,6 +61,7 @@ static void set_up(void)
 	summary = pft_summary_open(ORIGIN);
 	run();
 	report = (struct pft_report){.process = "pro\"gram",
+		.command_line = "pro\"gram -x",
 		.pid = 7,
 		.totals = {.produced = 12, .written = 8, .filtered = 3, .dropped = 1},
 		.usage = {.peak_rss_bytes = 5 << 20, .minor_faults = 321, .major_faults = 2},
@@ -196,12 +197,12 @@ Test(report, as_json_names_everything)
 
 	pft_report_json(&out, &report);
 	text = written();
-	assert_has(text, "{\"process\":\"pro\\\"gram\",\"pid\":7,");
-	assert_has(text,
-		"\"name\":\"run\",\"category\":\"libc.so.6\",\"calls\":1,\"not_returned\":0,\"unwound\":0,"
-		"\"total_ns\":100000000,\"self_ns\":50000000,\"total_corrected_ns\":99999840,"
-		"\"self_corrected_ns\":49999900,\"mostly_probe\":false,\"min_ns\":100000000,"
-		"\"mean_ns\":100000000,");
+	assert_has(text, "{\"process\":\"pro\\\"gram\",\"pid\":7,\"command_line\":\"pro\\\"gram -x\",");
+	assert_has(text, "\"name\":\"run\",\"category\":\"libc.so.6\",\"kind\":\"other\",\"calls\":1,\"not_"
+			 "returned\":0,\"unwound\":0,"
+			 "\"total_ns\":100000000,\"self_ns\":50000000,\"total_corrected_ns\":99999840,"
+			 "\"self_corrected_ns\":49999900,\"mostly_probe\":false,\"min_ns\":100000000,"
+			 "\"mean_ns\":100000000,");
 	assert_has(text, "\"callers\":[{\"name\":\"fetch;all\",\"calls\":1,\"total_ns\":40000000}]");
 	assert_has(text, "\"title\":\"Blocking input and output\",\"place\":\"fetch;all > read\"");
 }
@@ -223,10 +224,25 @@ Test(report, as_json_has_no_more_than_its_bounds_and_says_how_many_there_are)
 	pft_report_json_within(&out, &report, &bounds);
 	text = written();
 	assert_has(text, "\"function_count\":5,\"thread_count\":2,\"chain_count\":5\n");
-	cr_assert_eq(count(text, "\"category\":"), 2);
+	cr_assert_eq(count(text, "\"kind\":"), 2);
 	cr_assert_eq(count(text, "\"ended\":"), 1);
 	cr_assert_eq(count(text, "\"node\":"), 3);
 	assert_has(text, "\"extent_ns\":100000000");
+}
+
+Test(report, as_page_stands_between_the_two_halves_of_a_document)
+{
+	const char *text;
+
+	pft_report_html_open(&out);
+	pft_report_html(&out, &report, 1);
+	pft_report_html(&out, &report, 1);
+	pft_report_html_close(&out);
+	text = written();
+	cr_assert_eq(strncmp(text, "<!DOCTYPE html>\n", 16), 0);
+	cr_assert_str_eq(text + strlen(text) - 8, "</html>\n");
+	cr_assert_eq(count(text, "<script type=\"application/json\" class=\"report\">\n{\"process\":"), 2);
+	cr_assert_eq(count(text, "]}\n</script>\n"), 2);
 }
 
 Test(report, as_chrome_json_lays_functions_end_to_end)
