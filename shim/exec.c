@@ -74,6 +74,7 @@ static bool before_exec(char *const *environment)
 	if (!pft_process_records() || !pft_flusher_stop(true))
 		return false;
 	pft_store_finish(exec_place, pft_environment_get(environment, "LD_PRELOAD") != NULL);
+	pft_flusher_let_signals_in();
 	return true;
 }
 

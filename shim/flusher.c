@@ -16,6 +16,7 @@
 #include "shim/hot/guest.h"
 #include "shim/hot/ring.h"
 #include "shim/hot/self.h"
+#include "shim/hot/signals.h"
 #include "shim/hot/window.h"
 #include "shim/round.h"
 
@@ -25,7 +26,8 @@
 #define STUCK_NS UINT64_C(3000000000) // without progress, for those who wait
 #define OUT_OF_THE_WAY 700 // descriptors from here on are few programs' usual ones
 
-enum order { ORDER_RUN, ORDER_FOLLOW, ORDER_STOP, ORDER_FINISH };
+// Who gave a stop and has no more patience may take it back, until the thread says that it has stopped.
+enum order { ORDER_RUN, ORDER_FOLLOW, ORDER_STOP, ORDER_STOPPED, ORDER_FINISH };
 
 #define GROUPS_MAX 65536 // NGROUPS_MAX
 
@@ -42,11 +44,14 @@ static struct {
 	struct pft_replay *replay;
 	struct pft_files files; // in the file table of the context that runs
 	struct pft_files handed; // that the thread shall go on with, or none
-	uint32_t verb; // 1: a verb is being carried out; a futex word
+	uint32_t verb; // the thread that carries one out, or 0; a futex word
+	uint64_t signals; // that it had blocked before
 	uint32_t order; // enum order; written by a verb, read by the thread
 	uint32_t leaving; // with ORDER_STOP: the thread that is about to execute another program, or 0
 	uint32_t opened; // 1: the thread has its file; a futex word
 	uint32_t progress; // for those who wait
+	bool stuck; // one of them has waited in vain
+	uint32_t stuck_at; // the progress that there was then
 	uint32_t finished; // 1: the last drain is done
 	uint64_t chores_ns;
 	uint32_t window; // as it was in the last round
@@ -244,22 +249,42 @@ static void follow(void)
 	set_word(&flusher.order, ORDER_RUN);
 }
 
+static bool move_order(uint32_t from, uint32_t to)
+{
+	return __atomic_compare_exchange_n(
+		&flusher.order, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+}
+
+static void obey_orders(void)
+{
+	do {
+		work();
+		if (flusher.order == ORDER_FOLLOW)
+			follow();
+		if (flusher.order == ORDER_STOP)
+			complete_trace(flusher.leaving);
+	} while (flusher.order != ORDER_FINISH && !move_order(ORDER_STOP, ORDER_STOPPED));
+}
+
 static void run(void)
 {
 	int error = open_replay();
 
 	note(error);
 	set_word(&flusher.opened, 1);
-	if (error)
+	if (pft_guest_was_left()) { // and no exec has come about
+		pft_session->finished = 0;
+		set_word(&flusher.verb, 0);
+	}
+	if (error) {
+		pft_ring_expect_none();
 		return;
+	}
 	pft_control_attend(true);
-	for (work(); flusher.order == ORDER_FOLLOW; work())
-		follow();
+	obey_orders();
 	pft_control_attend(false);
 	if (flusher.order == ORDER_FINISH)
 		finish();
-	else
-		complete_trace(flusher.leaving);
 	pft_files_close(&flusher.files);
 }
 
@@ -271,47 +296,90 @@ void pft_flusher_prepare(const struct pft_place *place)
 	flusher.replay = NULL;
 	pft_files_clear(&flusher.handed);
 	flusher.verb = 0;
+	flusher.stuck = false;
 	flusher.order = ORDER_RUN;
 	flusher.opened = 0;
 	flusher.finished = 0;
 	flusher.error = 0;
 	flusher.window = 0;
 	__atomic_store_n(&pft_session->flusher_asleep, 0, __ATOMIC_RELAXED);
+	pft_ring_expect_room();
 	pft_guest_prepare(run);
 }
 
-// Sleeps until the word is `value`, within bounds.
-static bool await(uint32_t *word, uint32_t value)
+// How long to wait for the thread. Who has met it stuck does not wait again until it goes on.
+static uint64_t patience_ns(void)
+{
+	bool stuck = __atomic_load_n(&flusher.stuck, __ATOMIC_RELAXED) &&
+		     flusher.stuck_at == __atomic_load_n(&flusher.progress, __ATOMIC_RELAXED);
+
+	return stuck ? 0 : STUCK_NS;
+}
+
+static void note_stuck(void)
+{
+	flusher.stuck_at = __atomic_load_n(&flusher.progress, __ATOMIC_RELAXED);
+	__atomic_store_n(&flusher.stuck, true, __ATOMIC_RELAXED);
+}
+
+// Sleeps until the word is `value`, or for so long.
+static bool await(uint32_t *word, uint32_t value, uint64_t ns)
 {
 	const struct timespec nap = {0, 10000000};
 	uint64_t start_ns = pft_clock_ns(CLOCK_MONOTONIC);
 	uint32_t found;
 
 	while ((found = __atomic_load_n(word, __ATOMIC_ACQUIRE)) != value) {
-		if (pft_clock_ns(CLOCK_MONOTONIC) - start_ns > STUCK_NS)
+		if (pft_clock_ns(CLOCK_MONOTONIC) - start_ns > ns)
 			return false;
 		pft_sys_futex(word, FUTEX_WAIT_PRIVATE, found, &nap);
 	}
 	return true;
 }
 
-// One verb at a time. Bounded: a handler may have come between, and we are in it.
+static void await_thread(uint32_t *word, uint32_t value)
+{
+	if (!await(word, value, patience_ns()))
+		note_stuck();
+}
+
+static uint32_t myself(void)
+{
+	return (uint32_t)pft_sys_gettid();
+}
+
+static void resume(void);
+
+// One verb at a time. Signals are held meanwhile: a handler that left by siglongjmp would take the verb
+// along. What the processor raises is not held, so we may be in a handler that came between; then it is false
+// at once. Around exec nothing is held: a verb of this thread is one that it has left, or is about to.
 static bool begin_verb(void)
 {
-	uint32_t none;
+	for (;;) {
+		uint64_t signals = pft_signals_hold();
+		uint32_t holder = 0;
+		bool taken = __atomic_compare_exchange_n(
+			&flusher.verb, &holder, myself(), false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+		bool left = holder == myself() && pft_guest_is_left();
 
-	do {
-		none = 0;
-		if (!await(&flusher.verb, 0))
+		if (left)
+			resume();
+		if (taken || left) {
+			flusher.signals = signals;
+			return true;
+		}
+		pft_signals_release(signals);
+		if (holder == myself() || !await(&flusher.verb, 0, STUCK_NS))
 			return false;
-	} while (!__atomic_compare_exchange_n(
-		&flusher.verb, &none, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
-	return true;
+	}
 }
 
 static void end_verb(void)
 {
+	uint64_t signals = flusher.signals;
+
 	set_word(&flusher.verb, 0);
+	pft_signals_release(signals);
 }
 
 // Waits while the thread makes progress. A file system that hangs must not hang the program.
@@ -321,19 +389,33 @@ static bool await_end(void)
 
 	do {
 		progress = __atomic_load_n(&flusher.progress, __ATOMIC_RELAXED);
-		if (pft_guest_join(STUCK_NS))
+		if (pft_guest_join(patience_ns()))
 			return true;
 	} while (progress != __atomic_load_n(&flusher.progress, __ATOMIC_RELAXED));
+	note_stuck();
 	return false;
 }
 
-// By the thread, when it runs; else here.
+static bool is_carried_out(void)
+{
+	return __atomic_load_n(&flusher.order, __ATOMIC_ACQUIRE) == ORDER_STOPPED ||
+	       __atomic_load_n(&flusher.finished, __ATOMIC_ACQUIRE);
+}
+
+// By the thread, which is started when it does not run: a file system that hangs holds it up and not the
+// program. Here, where there can be no thread.
 static bool carry_out(enum order order)
 {
 	__atomic_store_n(&flusher.order, order, __ATOMIC_SEQ_CST);
 	if (pft_guest_refuse()) {
-		run();
-		return true;
+		if (is_carried_out()) // it was quick
+			return true;
+		pft_guest_allow();
+		pft_guest_want();
+		if (pft_guest_error()) {
+			run();
+			return true;
+		}
 	}
 	pft_ring_wake_flusher();
 	return await_end();
@@ -366,7 +448,7 @@ void pft_flusher_ready(void)
 {
 	pft_guest_want();
 	if (!pft_guest_error())
-		await(&flusher.opened, 1);
+		await_thread(&flusher.opened, 1);
 }
 
 static void give_follow(void)
@@ -375,7 +457,7 @@ static void give_follow(void)
 		return;
 	set_word(&flusher.order, ORDER_FOLLOW);
 	pft_ring_wake_flusher();
-	await(&flusher.order, ORDER_RUN);
+	await_thread(&flusher.order, ORDER_RUN);
 }
 
 void pft_flusher_follow_identity(void)
@@ -404,8 +486,8 @@ bool pft_flusher_stop(bool leaving)
 {
 	if (!begin_verb())
 		return false;
-	flusher.leaving = leaving ? (uint32_t)pft_sys_gettid() : 0;
-	if (!carry_out(ORDER_STOP)) {
+	flusher.leaving = leaving ? myself() : 0;
+	if (!carry_out(ORDER_STOP) && move_order(ORDER_STOP, ORDER_RUN)) {
 		end_verb();
 		return false;
 	}
@@ -413,7 +495,18 @@ bool pft_flusher_stop(bool leaving)
 	return true;
 }
 
-void pft_flusher_start(void)
+void pft_flusher_let_signals_in(void)
+{
+	uint64_t signals = flusher.signals;
+
+	__atomic_store_n(&flusher.order, ORDER_RUN, __ATOMIC_SEQ_CST);
+	pft_guest_keep(flusher.handed.fds, PFT_FILES);
+	pft_guest_leave_to(myself());
+	pft_ring_arm_all(); // so that this thread's next event asks for the flusher
+	pft_signals_release(signals);
+}
+
+static void resume(void)
 {
 	struct pft_files handed = flusher.handed;
 
@@ -423,25 +516,42 @@ void pft_flusher_start(void)
 	pft_guest_allow();
 	pft_guest_want();
 	if (!pft_guest_error())
-		await(&flusher.opened, 1);
+		await_thread(&flusher.opened, 1);
 	pft_files_clear(&flusher.handed);
 	pft_guest_keep(NULL, 0);
 	pft_files_close(&handed);
+}
+
+void pft_flusher_start(void)
+{
+	uint64_t signals = pft_signals_hold();
+
+	// A handler that came between may have done it.
+	if (__atomic_load_n(&flusher.verb, __ATOMIC_RELAXED) != myself()) {
+		pft_signals_release(signals);
+		return;
+	}
+	if (pft_guest_is_left())
+		flusher.signals = signals;
+	resume();
 	end_verb();
 }
 
 int pft_flusher_finish(struct pft_totals *totals)
 {
-	bool ended = begin_verb() && carry_out(ORDER_FINISH);
+	bool begun = begin_verb();
+	bool ended = begun && carry_out(ORDER_FINISH);
 	bool drained = ended && __atomic_load_n(&flusher.finished, __ATOMIC_ACQUIRE);
 
 	*totals = flusher.totals;
 	note(drained ? 0 : -ETIMEDOUT);
 	set_word(&flusher.finished, 1);
+	if (begun)
+		pft_signals_release(flusher.signals); // no other verb will follow
 	return flusher.error;
 }
 
 bool pft_flusher_await_finish(void)
 {
-	return await(&flusher.finished, 1);
+	return await(&flusher.finished, 1, STUCK_NS);
 }

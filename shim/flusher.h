@@ -27,6 +27,11 @@ void pft_flusher_follow_capabilities(const void *header, const void *data);
 // calling thread is about to execute another program, and its open calls may never return.
 bool pft_flusher_stop(bool leaving);
 
+// After a stop that was true signals are held until the start; exec hands them on to the program that follows,
+// so they are let in again. A handler may then leave by siglongjmp: the calling thread's next event, or its
+// next verb, is the start.
+void pft_flusher_let_signals_in(void);
+
 // After a stop that was true: the thread is there again, in the namespaces of the caller, and with its file,
 // which is handed over: it could perhaps not be opened any more.
 void pft_flusher_start(void);

@@ -11,6 +11,7 @@
 #include "shim/hot/clock.h"
 #include "shim/hot/learn.h"
 #include "shim/hot/self.h"
+#include "shim/hot/signals.h"
 #include "shim/next.h"
 
 void (*pft_process_end)(void);
@@ -28,7 +29,10 @@ static pid_t do_fork(enum pft_next number)
 {
 	pid_t (*next)(void) = pft_next(number);
 	bool records = pft_process_records();
-	bool held = pft_unwinder && records && pft_learn_hold();
+	bool asks = pft_unwinder && records;
+	// A handler that left by siglongjmp would leave the unwinder held.
+	uint64_t signals = asks ? pft_signals_hold() : 0;
+	bool held = asks && pft_learn_hold();
 	pid_t child;
 
 	if (records)
@@ -37,6 +41,8 @@ static pid_t do_fork(enum pft_next number)
 	// Who was asking it while the process was copied would be missing in the child.
 	if (held)
 		pft_learn_release();
+	if (asks)
+		pft_signals_release(signals);
 	if (child == 0)
 		pft_self_get();
 	else if (records)

@@ -11,6 +11,7 @@
 #include "encoder/base/text.h"
 #include "encoder/replay.h"
 #include "shim/hot/clock.h"
+#include "shim/hot/ring.h"
 #include "shim/hot/self.h"
 #include "shim/hot/window.h"
 
@@ -42,6 +43,7 @@ static struct head head_of(struct pft_self *self, uint32_t state)
 // The waiter sets `waiting` anew at each turn; taking it here also forgets one that left by siglongjmp.
 static void give_room_back(struct pft_self *self, uint32_t tail)
 {
+	pft_ring_expect_room();
 	__atomic_store_n(&self->tail, tail, __ATOMIC_SEQ_CST);
 	if (__atomic_exchange_n(&self->waiting, 0, __ATOMIC_SEQ_CST))
 		pft_sys_futex(&self->tail, FUTEX_WAKE_PRIVATE, 1, NULL);

@@ -11,6 +11,7 @@
 #include "encoder/base/sys_x86_64.h"
 #include "encoder/session.h"
 #include "shim/hot/clock.h"
+#include "shim/hot/ring.h"
 #include "shim/hot/self.h"
 #include "shim/hot/signals.h"
 
@@ -38,6 +39,8 @@ static uint32_t life;
 static char *memory;
 static uint32_t thread; // its id; the kernel clears it and wakes us when it ends (CLONE_CHILD_CLEARTID)
 static uint32_t counted; // its id, until the kernel has forgotten it, which is a moment later
+static uint32_t left_to; // the thread whose next event starts the guest again; 0: nobody's
+static uint32_t was_left; // that has happened
 static int start_error;
 static int kept[PFT_GUEST_KEPT]; // that it keeps of the program's file table, ascending
 static unsigned kept_count;
@@ -138,8 +141,10 @@ static void start(void)
 
 	if (result == 0)
 		result = clone_thread();
-	if (result < 0)
+	if (result < 0) {
 		start_error = (int)result;
+		pft_ring_expect_none();
+	}
 	move_life(STARTING, result < 0 ? AWAY : RUNNING); // unless it has ended already
 }
 
@@ -148,14 +153,31 @@ void pft_guest_prepare(void (*run)(void))
 	body = run;
 	thread = 0;
 	counted = 0;
+	was_left = 0;
 	pft_guest_keep(NULL, 0);
 	pft_guest_allow();
+}
+
+static bool is_left_to_me(void)
+{
+	uint32_t id = __atomic_load_n(&left_to, __ATOMIC_RELAXED);
+
+	return id && id == (uint32_t)pft_sys_gettid();
+}
+
+static void come_back(void)
+{
+	__atomic_store_n(&left_to, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&was_left, 1, __ATOMIC_RELAXED);
+	move_life(AWAY, IDLE);
 }
 
 void pft_guest_want(void)
 {
 	uint64_t signals;
 
+	if (__atomic_load_n(&life, __ATOMIC_RELAXED) == AWAY && is_left_to_me())
+		come_back();
 	if (__atomic_load_n(&life, __ATOMIC_RELAXED) != IDLE)
 		return;
 	// A child of vfork runs in its parent's memory: a thread of the child's would not outlive it.
@@ -240,8 +262,24 @@ void pft_guest_keep(const int *fds, unsigned count)
 			keep(fds[i]);
 }
 
+void pft_guest_leave_to(uint32_t id)
+{
+	__atomic_store_n(&left_to, id, __ATOMIC_RELAXED);
+}
+
+bool pft_guest_is_left(void)
+{
+	return __atomic_load_n(&left_to, __ATOMIC_RELAXED) != 0;
+}
+
+bool pft_guest_was_left(void)
+{
+	return __atomic_exchange_n(&was_left, 0, __ATOMIC_RELAXED);
+}
+
 void pft_guest_allow(void)
 {
 	start_error = 0;
+	pft_guest_leave_to(0);
 	__atomic_store_n(&life, IDLE, __ATOMIC_RELEASE);
 }

@@ -29,7 +29,15 @@ bool pft_guest_refuse(void);
 #define PFT_GUEST_KEPT 8
 void pft_guest_keep(const int *fds, unsigned count);
 
-// Wanting it starts it (again).
+// It has been kept from starting, or has ended. Wanting it does start it when thread `id` wants it, which may
+// leave what it does by siglongjmp before it could allow it.
+void pft_guest_leave_to(uint32_t id);
+bool pft_guest_is_left(void);
+
+// Whether that has happened. True once; asked by the guest when it starts.
+bool pft_guest_was_left(void);
+
+// Wanting it starts it (again), whoever does.
 void pft_guest_allow(void);
 
 #endif

@@ -245,6 +245,29 @@ static void say_wait(struct pft_self *self, uint64_t start_ticks)
 	} while (!pft_ring_commit(self, head, position, pft_head_floor(head)));
 }
 
+static uint32_t rooms; // that were given back, to any thread. writer: flusher
+static uint32_t hopeless_at; // so many, and no more to come, + 1; 0: there is hope. writers: all
+
+static uint32_t rooms_now(void)
+{
+	return __atomic_load_n(&rooms, __ATOMIC_RELAXED);
+}
+
+void pft_ring_expect_room(void)
+{
+	__atomic_store_n(&rooms, rooms_now() + 1, __ATOMIC_RELAXED);
+}
+
+void pft_ring_expect_none(void)
+{
+	__atomic_store_n(&hopeless_at, rooms_now() + 1, __ATOMIC_RELAXED);
+}
+
+static bool is_hopeless(void)
+{
+	return __atomic_load_n(&hopeless_at, __ATOMIC_RELAXED) == rooms_now() + 1;
+}
+
 static bool is_recording(void)
 {
 	return __atomic_load_n(&pft_process.recording, __ATOMIC_RELAXED) == PFT_RECORDING_ON;
@@ -257,8 +280,9 @@ static bool wait_for_room(struct pft_self *self, bool (*has_room)(struct pft_sel
 	const struct timespec nap = {0, 100000000};
 	uint64_t start_ticks = pft_clock_ticks();
 	uint64_t start_ns = pft_clock_ns(CLOCK_MONOTONIC);
+	uint32_t rooms_before = rooms_now();
 
-	while (is_recording()) {
+	while (is_recording() && !is_hopeless()) {
 		uint32_t tail = __atomic_load_n(&self->tail, __ATOMIC_ACQUIRE);
 
 		__atomic_store_n(&self->waiting, 1, __ATOMIC_SEQ_CST);
@@ -275,6 +299,8 @@ static bool wait_for_room(struct pft_self *self, bool (*has_room)(struct pft_sel
 	__atomic_store_n(&self->waiting, 0, __ATOMIC_RELAXED);
 	self->gave_up_tail = __atomic_load_n(&self->tail, __ATOMIC_RELAXED);
 	self->gave_up = 1;
+	if (rooms_now() == rooms_before)
+		pft_ring_expect_none();
 	return false;
 }
 
@@ -284,7 +310,7 @@ static bool may_wait(struct pft_self *self)
 		return false;
 	if (self->gave_up && self->gave_up_tail != __atomic_load_n(&self->tail, __ATOMIC_RELAXED))
 		self->gave_up = 0;
-	return !self->gave_up;
+	return !self->gave_up && !is_hopeless();
 }
 
 static bool admits(struct pft_self *self, bool (*has_room)(struct pft_self *))

@@ -52,6 +52,13 @@ void pft_ring_start(struct pft_self *self, uint32_t position, uint32_t floor);
 // The threads' side of waking the flusher, when it sleeps (session.h).
 void pft_ring_wake_flusher(void);
 
+// The flusher has given room back to a thread, or is about to begin.
+void pft_ring_expect_room(void);
+
+// Nobody will give room back: until somebody does, no thread waits for it. A thread that has waited in vain
+// while no other was given room says so as well, or many threads would wait one after another.
+void pft_ring_expect_none(void);
+
 // How long a thread waits for room before it drops instead.
 #define PFT_WAIT_BOUND_NS UINT64_C(2000000000)
 

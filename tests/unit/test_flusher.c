@@ -408,6 +408,15 @@ FLUSHER_TEST(passes_over_a_seat_that_is_just_being_made)
 
 // ---- stop and start ---------------------------------------------------------------------------------
 
+static unsigned open_descriptors(void)
+{
+	unsigned count = 0;
+
+	for (int fd = 0; fd < 4096; fd++)
+		count += fcntl(fd, F_GETFD) >= 0;
+	return count;
+}
+
 FLUSHER_TEST(stops_with_everything_in_the_file_and_goes_on)
 {
 	uint32_t thread = start_and_find_thread();
@@ -446,15 +455,6 @@ FLUSHER_TEST(stops_though_it_sleeps)
 	finish();
 }
 
-static unsigned open_descriptors(void)
-{
-	unsigned count = 0;
-
-	for (int fd = 0; fd < 4096; fd++)
-		count += fcntl(fd, F_GETFD) >= 0;
-	return count;
-}
-
 // The program may have given up what it takes to open the file.
 FLUSHER_TEST(goes_on_with_its_file_and_leaves_no_descriptor)
 {
@@ -488,6 +488,100 @@ FLUSHER_TEST(has_its_file_when_it_says_that_it_is_ready)
 	finish();
 	cr_assert_eq(rename(away, recording_place.paths[PFT_FILE_TRACE]), 0);
 	cr_assert_eq(recording_slices("work"), 10);
+}
+
+static bool holds_signals(void)
+{
+	sigset_t held;
+
+	sigprocmask(SIG_BLOCK, NULL, &held);
+	return sigismember(&held, SIGUSR1);
+}
+
+// What a handler that leaves by siglongjmp must not do halfway.
+FLUSHER_TEST(holds_signals_while_it_is_stopped)
+{
+	start();
+	cr_assert(pft_flusher_stop(false));
+	cr_assert(holds_signals());
+	pft_flusher_start();
+	cr_assert_not(holds_signals());
+	finish();
+	cr_assert_not(holds_signals());
+}
+
+// As a handler does that leaves exec by siglongjmp.
+static void stop_and_never_start(void)
+{
+	start();
+	recording_call(work);
+	cr_assert(pft_flusher_stop(true));
+	pft_flusher_let_signals_in();
+	cr_assert_not(holds_signals());
+}
+
+FLUSHER_TEST(that_was_left_stopped_starts_with_the_next_event_of_the_thread)
+{
+	stop_and_never_start();
+	pft_session->finished = 1; // exec says so
+	recording_call(work);
+	cr_assert(recording_await("work", 2));
+	cr_assert_eq(pft_session->finished, 0);
+	cr_assert(pft_flusher_stop(false), "the verb is free again");
+	pft_flusher_start();
+	recording_call(work);
+	finish();
+	cr_assert_eq(recording_slices("work"), 3);
+}
+
+FLUSHER_TEST(that_was_left_stopped_starts_with_the_next_verb_of_the_thread)
+{
+	unsigned before = open_descriptors();
+
+	stop_and_never_start();
+	cr_assert(pft_flusher_stop(false));
+	pft_flusher_start();
+	pft_flusher_start(); // exec comes back after all
+	cr_assert_eq(open_descriptors(), before);
+	recording_call(work);
+	finish();
+	cr_assert_eq(recording_slices("work"), 2);
+}
+
+static void *do_call(void *unused)
+{
+	recording_call(work);
+	return unused;
+}
+
+FLUSHER_TEST(that_is_stopped_for_exec_is_not_started_by_others)
+{
+	start();
+	recording_call(work);
+	cr_assert(pft_flusher_stop(true));
+	pft_flusher_let_signals_in();
+	pthread_join(recording_thread(do_call, NULL), NULL);
+	rest_ms(300);
+	cr_assert_eq(recording_slices("work"), 1);
+	pft_flusher_start();
+	finish();
+	cr_assert_eq(recording_slices("work"), 2);
+}
+
+FLUSHER_TEST(that_could_not_be_stopped_goes_on_when_it_can)
+{
+	struct freezer freezer;
+
+	NEEDS_BARE_GUEST();
+	start();
+	recording_call(work);
+	cr_assert(recording_await("work", 1));
+	freezer = freezer_start(0);
+	cr_assert_not(pft_flusher_stop(false));
+	freezer_stop(freezer);
+	recording_call(work);
+	cr_assert(recording_await("work", 2));
+	finish();
 }
 
 static void *stop_and_start(void *unused)

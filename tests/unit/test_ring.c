@@ -282,3 +282,36 @@ Test(ring, gives_up_waiting_after_its_bound, .timeout = 30)
 	cr_assert_leq(after.tv_sec - before.tv_sec, 10, "it waits once, not for every event");
 	stop();
 }
+
+static void fill(void)
+{
+	for (unsigned i = 0; i < RING_BYTES / SLOT; i++)
+		if (begin())
+			end();
+}
+
+// Who waits in vain says so in `gave_up`.
+Test(ring, does_not_wait_where_nobody_will_give_room, .timeout = 30)
+{
+	start(0, 0);
+	pft_ring_expect_none();
+	fill();
+	cr_assert_gt(self->entry->dropped, 0);
+	cr_assert_not(self->gave_up);
+	pft_ring_expect_room();
+	fill();
+	cr_assert(self->gave_up, "now it may come");
+	stop();
+}
+
+Test(ring, does_not_wait_where_another_has_waited_in_vain, .timeout = 30)
+{
+	start(0, 0);
+	fill();
+	cr_assert(self->gave_up);
+	start(0, 0);
+	fill();
+	cr_assert_gt(self->entry->dropped, 0);
+	cr_assert_not(self->gave_up);
+	stop();
+}

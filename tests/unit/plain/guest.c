@@ -17,6 +17,7 @@ enum life { IDLE, RUNNING, AWAY };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t life; // enum life
 static bool has_thread;
+static uint32_t left_to, was_left;
 static pthread_t thread;
 static void (*body)(void);
 
@@ -33,9 +34,35 @@ void pft_guest_prepare(void (*run)(void))
 	pft_guest_allow();
 }
 
+void pft_guest_leave_to(uint32_t id)
+{
+	__atomic_store_n(&left_to, id, __ATOMIC_RELAXED);
+}
+
+bool pft_guest_is_left(void)
+{
+	return __atomic_load_n(&left_to, __ATOMIC_RELAXED) != 0;
+}
+
+bool pft_guest_was_left(void)
+{
+	return __atomic_exchange_n(&was_left, 0, __ATOMIC_RELAXED);
+}
+
+static void come_back(void)
+{
+	if (__atomic_load_n(&left_to, __ATOMIC_RELAXED) != (uint32_t)pft_sys_gettid())
+		return;
+	pft_guest_allow();
+	__atomic_store_n(&was_left, 1, __ATOMIC_RELAXED);
+}
+
 void pft_guest_want(void)
 {
 	sigset_t all, before;
+
+	if (pft_guest_is_left())
+		come_back();
 
 	// Most calls find it there: the lock would order threads that nothing orders.
 	if (__atomic_load_n(&life, __ATOMIC_RELAXED) != IDLE)
@@ -91,6 +118,7 @@ void pft_guest_keep(const int *fds, unsigned count)
 
 void pft_guest_allow(void)
 {
+	pft_guest_leave_to(0);
 	pthread_mutex_lock(&lock);
 	__atomic_store_n(&life, IDLE, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&lock);
