@@ -7,9 +7,11 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "encoder/base/sys_x86_64.h"
+#include "encoder/out.h"
 #include "encoder/replay.h"
 #include "shim/control.h"
 #include "shim/hot/clock.h"
@@ -160,6 +162,21 @@ static int open_replay(void)
 		       : pft_replay_json(flusher.replay, flusher.files.fds[PFT_FILE_JSON]);
 }
 
+// Somebody has removed them while we wrote.
+static bool files_are_gone(void)
+{
+	bool gone = false;
+
+	for (int file = 0; file < PFT_FILES; file++) {
+		struct stat found = {.st_nlink = 1};
+
+		if (flusher.files.fds[file] >= 0)
+			pft_sys_fstat(flusher.files.fds[file], &found);
+		gone |= found.st_nlink == 0;
+	}
+	return gone;
+}
+
 static void finish(void)
 {
 	do_chores(true);
@@ -167,6 +184,8 @@ static void finish(void)
 	pft_round_renew_clocks(flusher.replay);
 	drain(true);
 	note(pft_replay_close(flusher.replay, &flusher.totals));
+	if (files_are_gone())
+		flusher.error = -ENOENT;
 	flusher.replay = NULL;
 	__atomic_store_n(&flusher.finished, 1, __ATOMIC_RELEASE);
 }
@@ -266,6 +285,20 @@ static void obey_orders(void)
 	} while (flusher.order != ORDER_FINISH && !move_order(ORDER_STOP, ORDER_STOPPED));
 }
 
+// No file, and none to come: what was recorded is drained all the same, to be counted.
+static void count_lost(void)
+{
+	struct pft_clocks clocks = {0};
+
+	pft_files_clear(&flusher.files);
+	if (flusher.replay)
+		pft_replay_reopen(flusher.replay, PFT_OUT_NOWHERE);
+	else
+		flusher.replay = pft_replay_open(pft_session, PFT_OUT_NOWHERE, clocks);
+	if (flusher.replay)
+		finish();
+}
+
 static void run(void)
 {
 	int error = open_replay();
@@ -278,6 +311,8 @@ static void run(void)
 	}
 	if (error) {
 		pft_ring_expect_none();
+		if (flusher.order == ORDER_FINISH && pft_flusher_lost_files(error))
+			count_lost();
 		return;
 	}
 	pft_control_attend(true);
@@ -535,6 +570,11 @@ void pft_flusher_start(void)
 		flusher.signals = signals;
 	resume();
 	end_verb();
+}
+
+bool pft_flusher_lost_files(int error)
+{
+	return error == -ENOENT || error == -ESTALE;
 }
 
 int pft_flusher_finish(struct pft_totals *totals)

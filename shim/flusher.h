@@ -27,9 +27,9 @@ void pft_flusher_follow_capabilities(const void *header, const void *data);
 // calling thread is about to execute another program, and its open calls may never return.
 bool pft_flusher_stop(bool leaving);
 
-// After a stop that was true signals are held until the start; exec hands them on to the program that follows,
-// so they are let in again. A handler may then leave by siglongjmp: the calling thread's next event, or its
-// next verb, is the start.
+// After a stop that was true signals are held until the start; exec hands them on to the program that
+// follows, so they are let in again. A handler may then leave by siglongjmp: the calling thread's next event,
+// or its next verb, is the start.
 void pft_flusher_let_signals_in(void);
 
 // After a stop that was true: the thread is there again, in the namespaces of the caller, and with its file,
@@ -37,8 +37,12 @@ void pft_flusher_let_signals_in(void);
 void pft_flusher_start(void);
 
 // The last drain: recording has stopped. Totals and 0, or -errno: the trace is not whole and the session must
-// be kept. App context, once.
+// be kept; totals are zero where they are not known. App context, once.
 int pft_flusher_finish(struct pft_totals *totals);
+
+// Whether that error says that the trace is not there any more: then what was recorded is lost, and a session
+// would help nobody.
+bool pft_flusher_lost_files(int error);
 
 // For another thread, which must not end the process while that is going on. False when it takes too long.
 bool pft_flusher_await_finish(void);

@@ -46,20 +46,48 @@ static struct pft_probe_cost cost; // of recording a call
 
 // ---- end --------------------------------------------------------------------------------------------
 
+static void add_totals(struct pft_text *text, const struct pft_totals *totals)
+{
+	pft_text_add_number(text, totals->produced);
+	pft_text_add(text, " events = ");
+	pft_text_add_number(text, totals->written);
+	pft_text_add(text, " written + ");
+	pft_text_add_number(text, totals->filtered);
+	pft_text_add(text, " filtered + ");
+	pft_text_add_number(text, totals->dropped);
+	pft_text_add(text, " dropped");
+}
+
 static void say_totals(const struct pft_totals *totals)
 {
 	char buffer[160];
 	struct pft_text text = pft_text_in(buffer, sizeof(buffer));
 
-	pft_text_add_number(&text, totals->produced);
-	pft_text_add(&text, " events = ");
-	pft_text_add_number(&text, totals->written);
-	pft_text_add(&text, " written + ");
-	pft_text_add_number(&text, totals->filtered);
-	pft_text_add(&text, " filtered + ");
-	pft_text_add_number(&text, totals->dropped);
-	pft_text_add(&text, " dropped");
+	add_totals(&text, totals);
 	pft_log_verbose(buffer, " in ", pft_place_shown(&place), NULL);
+}
+
+static void say_gone(const struct pft_totals *totals)
+{
+	char number[24];
+	struct pft_text text = pft_text_in(number, sizeof(number));
+
+	pft_text_add_number(&text, totals->produced);
+	pft_log_say("the trace is gone, and ", number, " events with it: ", pft_place_shown(&place), NULL);
+}
+
+static void say_incomplete(const struct pft_totals *totals, int error)
+{
+	char buffer[160] = "";
+	struct pft_text text = pft_text_in(buffer, sizeof(buffer));
+
+	if (totals->produced) {
+		pft_text_add(&text, "; ");
+		add_totals(&text, totals);
+	}
+	pft_log_say("the trace is not complete: ", pft_log_reason(error), buffer,
+		pft_store_is_file() ? "; its session is kept for pft recover" : "", ": ",
+		pft_place_shown(&place), NULL);
 }
 
 static void end_recording(void)
@@ -77,9 +105,13 @@ static void end_recording(void)
 	if (pft_guest_error())
 		pft_log_verbose(
 			"the flusher could not be started: ", pft_log_reason(pft_guest_error()), NULL);
+	if (pft_flusher_lost_files(error)) {
+		say_gone(&totals);
+		pft_store_remove(&place);
+		return;
+	}
 	if (error) {
-		pft_log_say("the trace is not complete: ", pft_place_shown(&place), ": ",
-			pft_log_reason(error), NULL);
+		say_incomplete(&totals, error);
 		return;
 	}
 	if (pft_session->unseated)

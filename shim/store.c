@@ -292,6 +292,11 @@ int pft_store_make_again(
 	return -ENOMEM;
 }
 
+bool pft_store_is_file(void)
+{
+	return file_path[0];
+}
+
 void pft_store_remove(const struct pft_place *place)
 {
 	if (file_path[0])

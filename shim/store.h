@@ -32,6 +32,9 @@ int pft_store_make_again(
 void pft_store_finish(const struct pft_place *place, bool successor);
 void pft_store_resume(void);
 
+// Whether a kill leaves it behind.
+bool pft_store_is_file(void);
+
 // The trace holds everything: removes the session's file and the link to it. The memory stays: threads may be
 // in it.
 void pft_store_remove(const struct pft_place *place);
