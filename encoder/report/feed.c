@@ -12,11 +12,13 @@
 struct place {
 	struct pft_summary_thread *thread;
 	struct pft_summary_stack *stack;
+	bool late; // the thread has ended, and calls from destructors
 	struct place *next;
 };
 
 struct feeding {
 	struct pft_feed *feed;
+	const struct pft_read_track *process; // that recorded; others are named as its relatives
 	struct place *places;
 	bool failed; // no memory
 };
@@ -85,16 +87,21 @@ static struct place *place_at(struct feeding *feeding, struct pft_read_track *tr
 	return place;
 }
 
-// A thread's number may be given out again: the next one has a place of its own.
-static void end_thread(struct feeding *feeding, struct pft_read_track *track, uint64_t ns)
+// A thread's number, and with it its track, may be given out again: the next one has a place of its own. But
+// the kernel gives them out in turn: what begins soon after an end is the same thread in its destructors,
+// which is taken for a new one by the recorder, and has no end of its own.
+#define LATE_NS (UINT64_C(100) * 1000 * 1000)
+
+static void begin_thread(struct feeding *feeding, struct pft_read_track *track, uint64_t ns)
 {
 	struct place *place = track->user;
-	struct pft_summary *summary = feeding->feed->report.summary;
 
-	if (place == NULL)
+	if (place == NULL || !place->thread->ended)
 		return;
-	pft_summary_thread_end(summary, place->thread, ns);
-	pft_summary_stack_give_back(summary, place->stack);
+	place->late = ns - place->thread->last_ns < LATE_NS;
+	if (place->late)
+		return;
+	pft_summary_stack_give_back(feeding->feed->report.summary, place->stack);
 	place->stack = NULL;
 	track->user = NULL;
 }
@@ -120,9 +127,13 @@ static void begin(struct feeding *feeding, const struct place *place, const stru
 
 static void tell(struct feeding *feeding, const struct pft_read_event *event)
 {
+	bool instant = event->kind == PFT_READ_INSTANT && event->name != NULL;
 	struct pft_summary *summary;
-	struct place *place = place_at(feeding, event->track, event->ns);
+	struct place *place;
 
+	if (instant && strcmp(event->name, "thread begin") == 0)
+		begin_thread(feeding, event->track, event->ns);
+	place = place_at(feeding, event->track, event->ns);
 	if (place == NULL)
 		return;
 	summary = feeding->feed->report.summary;
@@ -132,8 +143,8 @@ static void tell(struct feeding *feeding, const struct pft_read_event *event)
 		pft_summary_end(summary, place->stack, event->ns, is_unwound(event));
 	else if (event->kind == PFT_READ_LOST)
 		pft_summary_gap(summary, place->stack, event->lost);
-	else if (event->name != NULL && strcmp(event->name, "thread end") == 0)
-		end_thread(feeding, event->track, event->ns);
+	else if (instant && strcmp(event->name, "thread end") == 0 && !place->late)
+		pft_summary_thread_end(summary, place->thread, event->ns);
 }
 
 // ---- facts of the trace -----------------------------------------------------------------------------
@@ -170,6 +181,10 @@ static void keep_process(struct feeding *feeding, const struct pft_read_track *t
 {
 	struct pft_report *report = &feeding->feed->report;
 
+	if (feeding->process == NULL)
+		feeding->process = track;
+	if (feeding->process != track)
+		return;
 	keep_text(feeding, &report->process, track->name);
 	report->pid = track->pid;
 }

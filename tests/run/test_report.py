@@ -81,6 +81,25 @@ def a_report_adds_up_what_the_trace_holds():
 
 
 @test
+def a_report_is_about_the_process_that_recorded():
+    done = same(["fork"], mode="dev")
+    for path in done.paths():
+        found = json.loads(report([path], "--format=json").stdout)
+        assert "%s.%d.pftrace" % (found["process"], found["pid"]) == os.path.basename(path), (found["process"], path)
+
+
+@test
+def a_report_has_each_thread_once_whatever_it_calls_at_its_end():
+    done = same(["/usr/bin/python3", "-c", "import threading\nfor _ in range(3):\n"
+                 "    t = threading.Thread(target=lambda: None); t.start(); t.join()"], mode="dev")
+    trace = done.trace()
+    threads = json.loads(report(done.paths(), "--format=json").stdout)["threads"]
+    begun = [trace.thread_of(i)["tid"] for i in trace.instants if i.name == "thread begin"]
+    assert len(set(begun)) < len(begun), "no thread calls after its end"
+    assert sorted(t["tid"] for t in threads) == sorted(set(begun)), threads
+
+
+@test
 def a_report_has_other_formats():
     paths = reported("read")[1]
     text = report(paths, "-n", "1").stdout.decode()
