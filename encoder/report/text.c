@@ -3,7 +3,6 @@
 #include "encoder/report/report.h"
 
 #include <stddef.h>
-#include <string.h>
 
 #include "encoder/report/units.h"
 #include "encoder/terminal/colour.h"
@@ -12,26 +11,12 @@
 
 #define COLUMN 11
 
-// What was added since `start`, moved to the right end of a column.
-static void align_right(struct pft_text *line, size_t start)
-{
-	size_t length = line->used - start;
-	size_t pad = length < COLUMN ? COLUMN - length : 1;
-
-	if (line->used + pad >= line->size)
-		return;
-	memmove(line->start + start + pad, line->start + start, length);
-	memset(line->start + start, ' ', pad);
-	line->used += pad;
-	line->start[line->used] = '\0';
-}
-
 static void add_word(struct pft_text *line, const char *word)
 {
 	size_t start = line->used;
 
 	pft_text_add(line, word);
-	align_right(line, start);
+	pft_text_align_right(line, start, COLUMN);
 }
 
 typedef void add_function(struct pft_text *text, uint64_t value);
@@ -41,7 +26,7 @@ static void add_cell(struct pft_text *line, add_function *add, uint64_t value)
 	size_t start = line->used;
 
 	add(line, value);
-	align_right(line, start);
+	pft_text_align_right(line, start, COLUMN);
 }
 
 static void add_share(struct pft_text *line, uint64_t part, uint64_t whole)
@@ -49,7 +34,7 @@ static void add_share(struct pft_text *line, uint64_t part, uint64_t whole)
 	size_t start = line->used;
 
 	pft_text_add_share(line, whole != 0 ? (double)part / (double)whole : 0);
-	align_right(line, start);
+	pft_text_align_right(line, start, COLUMN);
 }
 
 // A line of headings begins or ends.

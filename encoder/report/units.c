@@ -2,7 +2,7 @@
 // Quantities as people read them: see units.h. Any context; pure.
 #include "encoder/report/units.h"
 
-#include <stddef.h>
+#include <string.h>
 
 // `tenths` of a unit; with a decimal below ten.
 static void add_tenths(struct pft_text *text, uint64_t tenths)
@@ -49,4 +49,48 @@ void pft_text_add_count(struct pft_text *text, uint64_t count)
 	pft_text_add_count(text, count / 1000);
 	pft_text_add(text, ",");
 	pft_text_add_padded(text, count % 1000, 3);
+}
+
+void pft_text_add_size(struct pft_text *text, uint64_t bytes)
+{
+	static const char *const names[] = {" KiB", " MiB", " GiB", " TiB"};
+	size_t unit = 0;
+
+	if (bytes < 1024) {
+		pft_text_add_number(text, bytes);
+		pft_text_add(text, " B");
+		return;
+	}
+	for (; unit < sizeof names / sizeof names[0] - 1 && bytes >> (10 * (unit + 2)) != 0; unit++)
+		;
+	add_tenths(text, (bytes >> (10 * unit)) * 10 / 1024);
+	pft_text_add(text, names[unit]);
+}
+
+void pft_text_add_age(struct pft_text *text, uint64_t seconds)
+{
+	static const struct {
+		const char *name;
+		uint64_t seconds, below;
+	} units[] = {{" s", 1, 60}, {" min", 60, 60 * 60}, {" h", 60 * 60, 48 * 60 * 60},
+		{" d", 24 * 60 * 60, UINT64_MAX}};
+	size_t unit = 0;
+
+	while (unit < sizeof units / sizeof units[0] - 1 && seconds >= units[unit].below)
+		unit++;
+	pft_text_add_number(text, seconds / units[unit].seconds);
+	pft_text_add(text, units[unit].name);
+}
+
+void pft_text_align_right(struct pft_text *text, size_t start, size_t width)
+{
+	size_t length = text->used - start;
+	size_t pad = length < width ? width - length : 1;
+
+	if (text->used + pad >= text->size)
+		return;
+	memmove(text->start + start + pad, text->start + start, length);
+	memset(text->start + start, ' ', pad);
+	text->used += pad;
+	text->start[text->used] = '\0';
 }

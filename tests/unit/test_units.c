@@ -11,11 +11,13 @@ static struct pft_text empty(void)
 	return pft_text_in(buffer, sizeof buffer);
 }
 
-static void assert_duration(uint64_t ns, const char *words)
+typedef void add_function(struct pft_text *text, uint64_t value);
+
+static void assert_says(add_function *add, uint64_t value, const char *words)
 {
 	struct pft_text text = empty();
 
-	pft_text_add_duration(&text, ns);
+	add(&text, value);
 	cr_assert_str_eq(buffer, words);
 }
 
@@ -27,23 +29,15 @@ static void assert_share(double share, const char *words)
 	cr_assert_str_eq(buffer, words);
 }
 
-static void assert_count(uint64_t count, const char *words)
-{
-	struct pft_text text = empty();
-
-	pft_text_add_count(&text, count);
-	cr_assert_str_eq(buffer, words);
-}
-
 Test(units, durations_have_the_unit_that_fits)
 {
-	assert_duration(0, "0 ns");
-	assert_duration(999, "999 ns");
-	assert_duration(1000, "1.0 us");
-	assert_duration(12345, "12 us");
-	assert_duration(9999999, "9.9 ms");
-	assert_duration(1500000000, "1.5 s");
-	assert_duration(UINT64_MAX, "18446744074 s");
+	assert_says(pft_text_add_duration, 0, "0 ns");
+	assert_says(pft_text_add_duration, 999, "999 ns");
+	assert_says(pft_text_add_duration, 1000, "1.0 us");
+	assert_says(pft_text_add_duration, 12345, "12 us");
+	assert_says(pft_text_add_duration, 9999999, "9.9 ms");
+	assert_says(pft_text_add_duration, 1500000000, "1.5 s");
+	assert_says(pft_text_add_duration, UINT64_MAX, "18446744074 s");
 }
 
 Test(units, shares_are_percent)
@@ -57,8 +51,44 @@ Test(units, shares_are_percent)
 
 Test(units, counts_have_commas)
 {
-	assert_count(0, "0");
-	assert_count(999, "999");
-	assert_count(1000, "1,000");
-	assert_count(1002003, "1,002,003");
+	assert_says(pft_text_add_count, 0, "0");
+	assert_says(pft_text_add_count, 999, "999");
+	assert_says(pft_text_add_count, 1000, "1,000");
+	assert_says(pft_text_add_count, 1002003, "1,002,003");
+}
+
+Test(units, sizes_have_the_unit_that_fits)
+{
+	assert_says(pft_text_add_size, 0, "0 B");
+	assert_says(pft_text_add_size, 1023, "1023 B");
+	assert_says(pft_text_add_size, 1024, "1.0 KiB");
+	assert_says(pft_text_add_size, 1536, "1.5 KiB");
+	assert_says(pft_text_add_size, UINT64_C(1) << 20, "1.0 MiB");
+	assert_says(pft_text_add_size, (UINT64_C(1) << 20) - 1, "1024 KiB");
+	assert_says(pft_text_add_size, UINT64_C(5) << 30, "5.0 GiB");
+	assert_says(pft_text_add_size, UINT64_C(5) << 50, "5120 TiB");
+}
+
+Test(units, ages_are_whole_units)
+{
+	assert_says(pft_text_add_age, 0, "0 s");
+	assert_says(pft_text_add_age, 59, "59 s");
+	assert_says(pft_text_add_age, 60, "1 min");
+	assert_says(pft_text_add_age, 3599, "59 min");
+	assert_says(pft_text_add_age, 3600, "1 h");
+	assert_says(pft_text_add_age, 47 * 3600, "47 h");
+	assert_says(pft_text_add_age, 48 * 3600, "2 d");
+	assert_says(pft_text_add_age, 400 * 86400, "400 d");
+}
+
+Test(units, columns_end_at_the_right)
+{
+	struct pft_text text = empty();
+
+	pft_text_add(&text, "ab");
+	pft_text_align_right(&text, 0, 4);
+	cr_assert_str_eq(buffer, "  ab");
+	pft_text_add(&text, "12345");
+	pft_text_align_right(&text, 4, 4);
+	cr_assert_str_eq(buffer, "  ab 12345");
 }
