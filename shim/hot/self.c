@@ -194,7 +194,8 @@ static bool has_entry(uint32_t index)
 	return true;
 }
 
-// In a forked child: seats are what they were, the session is a new one.
+// In a forked child: seats are what they were, the session is a new one. The caller's own is taken, also
+// while it has not sat down yet: it may be making a thread.
 static bool renew_seats(void)
 {
 	struct pft_self *self;
@@ -204,6 +205,8 @@ static bool renew_seats(void)
 		if (!has_entry(index))
 			return false;
 	}
+	if (pft_self != &nobody && pft_self != &gone)
+		pft_session_thread(pft_session, pft_self_seat(pft_self)->index)->state = PFT_THREAD_TAKEN;
 	return true;
 }
 
@@ -401,7 +404,6 @@ static struct pft_self *reattach(struct pft_self *self)
 	pft_self = &gone;
 	if (!has_entry(seat->index) || !make_ring(seat))
 		return NULL;
-	pft_session_thread(pft_session, seat->index)->state = PFT_THREAD_TAKEN;
 	sit_down(self, seat->stack_high);
 	return self;
 }

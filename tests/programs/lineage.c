@@ -3,9 +3,9 @@
 // executed is this program again. Without a way it is the child, and calls leaf() alone.
 //
 //   fork, _Fork, clone     a child by that call, clone as a bare system call
-//   chain                  children of children, five deep, by _Fork
-//   vfork, posix_spawn, system, popen    another program
-//   exec                   this process goes on as another program, behind an exec that fails
+//   threaded               a child by clone whose first doing is to start a thread, which calls leaf() as
+//   well chain                  children of children, five deep, by _Fork vfork, posix_spawn, system, popen
+//   another program exec                   this process goes on as another program, behind an exec that fails
 //   bare                   likewise, with an environment of nothing but LD_PRELOAD and where traces go
 // build: -lcalls -D_GNU_SOURCE
 #include <errno.h>
@@ -61,6 +61,26 @@ static void by_clone(void)
 
 	if (child == 0)
 		be_child();
+	await((pid_t)child);
+}
+
+static void *call_once(void *unused)
+{
+	leaf();
+	return unused;
+}
+
+static void by_clone_that_starts_a_thread(void)
+{
+	long child = syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+
+	if (child == 0) {
+		pthread_t thread = thread_start(call_once, NULL);
+
+		leaf();
+		thread_join(thread);
+		be_child();
+	}
 	await((pid_t)child);
 }
 
@@ -148,6 +168,7 @@ static const struct {
 	{"fork", by_fork},
 	{"_Fork", by_bare_fork},
 	{"clone", by_clone},
+	{"threaded", by_clone_that_starts_a_thread},
 	{"chain", by_chain},
 	{"vfork", by_vfork},
 	{"posix_spawn", by_posix_spawn},

@@ -195,6 +195,15 @@ for way in WAYS:
 
 
 @test
+def a_child_that_starts_a_thread_before_all_else_has_a_place_for_both():
+    traces = by_process(same(["lineage", "threaded"], funcs=ALL).traces())
+    child = max(traces, key=lambda t: len(t.threads()))
+    leaves = collections.Counter(child.thread_of(s)["tid"] for s in child.slices)
+    assert sorted(leaves.values()) == [1, 2], leaves
+    assert_closed(child)
+
+
+@test
 def what_is_executed_in_a_process_follows_in_the_same_execution():
     for way, calls in (("exec", 2), ("bare", 1)):
         done = same(["lineage", way], funcs=ALL)
