@@ -110,7 +110,7 @@ static void begin(struct pft_lane *lane)
 	memset(&lane->tally, 0, sizeof lane->tally);
 	lane->tail = lane->committed = lane->head = entry->begin_at;
 	touch(lane);
-	lane->slots = lane->other_slots = lane->lost_slots = lane->told = lane->untold = 0;
+	lane->slots = lane->other_slots = lane->lost_slots = lane->told = lane->untold = lane->foreign = 0;
 	lane->last_ns = lane->known_ns = 0;
 	lane->calls.depth = lane->calls.written = lane->calls.closed = 0;
 	if (is_closed(lane))
@@ -139,6 +139,8 @@ void pft_lane_resume(struct pft_lane *lane, const struct pft_commit_thread *kept
 	lane->untold = kept->untold;
 	lane->last_ns = kept->last_ns;
 	pft_calls_resume(&lane->calls, kept->open, kept->depth);
+	lane->foreign = kept->produced - kept->written - kept->filtered - kept->dropped -
+			pft_calls_held(&lane->calls);
 }
 
 void pft_lane_follow(struct pft_lane *lane)
@@ -253,6 +255,7 @@ static void apply_foreign(struct pft_lane *lane, uint64_t ns, const struct pft_r
 		.id = recorded->id,
 		.stack = recorded->stack};
 
+	lane->foreign++;
 	if (recorded->kind == PFT_BEGIN)
 		pft_strands_begin(strands, &lane->fibers, &call);
 	else if (recorded->kind == PFT_END)
@@ -382,6 +385,15 @@ struct pft_totals pft_lane_totals(const struct pft_lane *lane)
 	return totals;
 }
 
+void pft_lane_account(struct pft_lane *lane, bool so_far)
+{
+	struct pft_totals totals = pft_lane_totals(lane);
+
+	totals.filtered += pft_calls_held(&lane->calls);
+	if (lane->track != NULL)
+		pft_trace_account(lane->track, totals, lane->foreign, so_far);
+}
+
 // The thread kept its own count of slots that are no event; where some were lost unread, it is the only one.
 static void count_produced(struct pft_lane *lane)
 {
@@ -402,6 +414,7 @@ static void end_track(struct pft_lane *lane)
 	// pthread_exit and cancellation leave calls open; their frames are gone with the thread.
 	pft_calls_abandon(&lane->calls, ns, 0);
 	pft_fibers_retire(&lane->fibers, &lane->shared->strands.fibers);
+	pft_trace_account(lane->track, lane->tally.events, lane->foreign, false);
 	if (!is_closed(lane))
 		pft_trace_instant(lane->track, ns, "thread end", "thread");
 	pft_trace_retire(lane->track);
@@ -415,9 +428,9 @@ void pft_lane_end(struct pft_lane *lane)
 	drop_rest(lane);
 	if (is_closed(lane))
 		pft_lane_pause(lane);
+	count_produced(lane);
 	if (lane->track != NULL)
 		end_track(lane);
-	count_produced(lane);
 	lane->live = false;
 	touch(lane);
 }

@@ -47,6 +47,7 @@ struct pft_lane {
 	uint64_t lost_slots; // of them were not whole
 	uint64_t told; // events that the thread said it dropped
 	uint64_t untold; // dropped events for which the trace has no gap yet
+	uint64_t foreign; // events handed to the strands, which count what becomes of them
 	struct pft_tally tally;
 
 	struct pft_track *track; // NULL when there was no memory: every event is dropped
@@ -99,7 +100,10 @@ void pft_lane_close(struct pft_lane *lane);
 // the tally is whole.
 void pft_lane_settle(struct pft_lane *lane);
 
-// Counts of the thread so far.
+// Counts of the thread so far. What becomes of events on foreign stacks is not among them.
 struct pft_totals pft_lane_totals(const struct pft_lane *lane);
+
+// Says them in the trace, for good or `so_far`. Begins that are held back count as filtered.
+void pft_lane_account(struct pft_lane *lane, bool so_far);
 
 #endif

@@ -223,6 +223,7 @@ void pft_packet_thread(struct pft_packets *packets, uint32_t sequence, const str
 	message.uuid = track->uuid;
 	message.parent_uuid = track->process_uuid;
 	message.thread = &thread;
+	message.description = clean(packets, track->description);
 	packet.track_descriptor = &message;
 	pft_out_commit(packets->out, pack(packets->out, &packet));
 	pft_arena_release(packets->scratch, mark);

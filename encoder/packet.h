@@ -45,6 +45,7 @@ struct pft_thread_track {
 	uint64_t uuid, process_uuid;
 	uint32_t pid, tid;
 	const char *name; // may be empty
+	const char *description; // or NULL
 };
 
 void pft_packet_thread(struct pft_packets *packets, uint32_t sequence, const struct pft_thread_track *track);

@@ -174,6 +174,15 @@ static void resume_lanes(struct pft_replay *replay, struct pft_commit *kept)
 	}
 }
 
+static uint64_t held_by_lanes(const struct pft_replay *replay)
+{
+	uint64_t held = 0;
+
+	for (uint32_t i = 0; i < replay->lanes_used; i++)
+		held += replay->lanes[i].live ? pft_calls_held(&replay->lanes[i].calls) : 0;
+	return held;
+}
+
 static uint64_t held_on_foreign_stacks(struct pft_replay *replay, struct pft_commit *kept)
 {
 	const struct pft_open_foreign *list = pft_commit_foreign(replay->shared.session, kept);
@@ -188,10 +197,9 @@ static uint64_t held_on_foreign_stacks(struct pft_replay *replay, struct pft_com
 static void drop_unknown(struct pft_replay *replay, struct pft_commit *kept)
 {
 	struct pft_totals sum = pft_replay_totals(replay);
-	uint64_t known = sum.written + sum.filtered + sum.dropped + held_on_foreign_stacks(replay, kept);
+	uint64_t known = sum.written + sum.filtered + sum.dropped + held_by_lanes(replay) +
+			 held_on_foreign_stacks(replay, kept);
 
-	for (uint32_t i = 0; i < replay->lanes_used; i++)
-		known += replay->lanes[i].live ? pft_calls_held(&replay->lanes[i].calls) : 0;
 	replay->ended.events.dropped += sum.produced - known;
 }
 
@@ -386,8 +394,21 @@ static struct pft_totals totals_so_far(const struct pft_replay *replay)
 {
 	struct pft_totals totals = pft_replay_totals(replay);
 
-	totals.filtered = totals.produced - totals.written - totals.dropped;
+	totals.filtered += held_by_lanes(replay) + pft_strands_held(&replay->shared.strands);
 	return totals;
+}
+
+static void account(struct pft_replay *replay, bool so_far)
+{
+	for (uint32_t i = 0; i < replay->lanes_used; i++)
+		if (replay->lanes[i].live)
+			pft_lane_account(&replay->lanes[i], so_far);
+}
+
+static void say_totals_so_far(struct pft_replay *replay)
+{
+	account(replay, true);
+	pft_trace_totals(replay->shared.trace, totals_so_far(replay));
 }
 
 void pft_replay_say_totals(struct pft_replay *replay, uint32_t leaving)
@@ -396,7 +417,7 @@ void pft_replay_say_totals(struct pft_replay *replay, uint32_t leaving)
 		if (replay->lanes[i].live && leaving != 0 && pft_lane_tid(&replay->lanes[i]) == leaving)
 			pft_lane_write_all(&replay->lanes[i]);
 	ripen(replay);
-	pft_trace_totals(replay->shared.trace, totals_so_far(replay));
+	say_totals_so_far(replay);
 }
 
 // No thread records any more: a call of one that waits has lasted for as long as any other has recorded.
@@ -411,33 +432,33 @@ static void ripen_to_the_latest(struct pft_replay *replay)
 	ripen(replay);
 }
 
-static void for_live_lanes(struct pft_replay *replay, void (*act)(struct pft_lane *))
-{
-	for (uint32_t i = 0; i < replay->lanes_used; i++)
-		if (replay->lanes[i].live)
-			act(&replay->lanes[i]);
-}
-
 // ---- segments ---------------------------------------------------------------------------------------
 
 int pft_replay_turn(struct pft_replay *replay, uint32_t number, int fd, int json_fd)
 {
 	struct pft_segments *segments = &replay->shared.session->segments;
-	struct pft_totals totals = totals_so_far(replay);
+	uint64_t written = pft_replay_totals(replay).written;
 	int error;
 
-	pft_trace_totals(replay->shared.trace, totals);
+	say_totals_so_far(replay);
 	error = flush(replay);
 	if (error != 0 || replay->failed)
 		return error != 0 ? error : -EIO;
 	segments->number = number;
-	segments->written_before = totals.written;
+	segments->written_before = written;
 	pft_trace_turn(replay->shared.trace, fd, json_fd, replay->passed_ns);
 	for (uint32_t i = 0; i < replay->lanes_used; i++)
 		if (replay->lanes[i].live)
 			pft_lane_continue(&replay->lanes[i]);
 	pft_strands_continue(&replay->shared.strands);
 	return pft_replay_commit(replay);
+}
+
+static void for_live_lanes(struct pft_replay *replay, void (*act)(struct pft_lane *))
+{
+	for (uint32_t i = 0; i < replay->lanes_used; i++)
+		if (replay->lanes[i].live)
+			act(&replay->lanes[i]);
 }
 
 int pft_replay_close(struct pft_replay *replay, struct pft_totals *totals)
@@ -453,6 +474,7 @@ int pft_replay_close(struct pft_replay *replay, struct pft_totals *totals)
 	// What is let go from here on the record lists as held back.
 	for_live_lanes(replay, pft_lane_settle);
 	pft_strands_settle(&replay->shared.strands, replay->now_ns);
+	account(replay, false);
 	flush_error = flush(replay);
 	*totals = pft_replay_totals(replay);
 	close_error = pft_trace_close(replay->shared.trace, *totals);

@@ -353,6 +353,16 @@ void pft_strands_ripen(struct pft_strands *strands, uint64_t ns)
 		}
 }
 
+uint64_t pft_strands_held(const struct pft_strands *strands)
+{
+	uint64_t held = 0;
+
+	for (const struct pft_strand *strand = strands->first; strand != NULL; strand = strand->next)
+		for (const struct pft_foreign_call *call = strand->innermost; call != NULL; call = call->outer)
+			held += is_held(call);
+	return held;
+}
+
 static void settle(struct pft_strands *strands, const struct pft_strand *strand, uint64_t ns)
 {
 	for (struct pft_foreign_call *call = strand->innermost; call != NULL; call = call->outer) {

@@ -67,6 +67,9 @@ void pft_strands_resume(struct pft_strands *strands, struct pft_trace *trace,
 // Writes outermost begins that the filter held back and that are old enough at `ns`.
 void pft_strands_ripen(struct pft_strands *strands, uint64_t ns);
 
+// How many begins are held back.
+uint64_t pft_strands_held(const struct pft_strands *strands);
+
 // Writes what is held back and counts the rest: nothing may follow. What is open stays open.
 void pft_strands_settle(struct pft_strands *strands, uint64_t ns);
 

@@ -307,7 +307,9 @@ struct pft_track *pft_trace_thread(struct pft_trace *trace, uint32_t tid, const 
 	return track;
 }
 
-static void describe_thread(struct pft_trace *trace, uint32_t sequence, uint32_t tid, const char *name)
+// `description` may be NULL.
+static void describe_thread(
+	struct pft_trace *trace, uint32_t sequence, uint32_t tid, const char *name, const char *description)
 {
 	struct pft_thread_track thread = {
 		.uuid = make_uuid(trace->session, UUID_THREAD, tid),
@@ -315,6 +317,7 @@ static void describe_thread(struct pft_trace *trace, uint32_t sequence, uint32_t
 		.pid = trace->session->pid,
 		.tid = tid,
 		.name = name,
+		.description = description,
 	};
 
 	pft_packet_thread(&trace->sequences.packets, sequence, &thread);
@@ -322,7 +325,7 @@ static void describe_thread(struct pft_trace *trace, uint32_t sequence, uint32_t
 
 static void name_thread(const struct pft_track *track)
 {
-	describe_thread(track->trace, track->sequence->id, track->tid, track->name);
+	describe_thread(track->trace, track->sequence->id, track->tid, track->name, NULL);
 	if (track->json)
 		pft_json_name(track->json, track->name);
 }
@@ -331,6 +334,27 @@ void pft_trace_name(struct pft_track *track, const char *name)
 {
 	keep_name(track, name);
 	name_thread(track);
+}
+
+void pft_trace_account(struct pft_track *track, struct pft_totals totals, uint64_t elsewhere, bool so_far)
+{
+	char room[192];
+	struct pft_text text = pft_text_in(room, sizeof room);
+
+	pft_text_add_number(&text, totals.produced);
+	pft_text_add(&text, so_far ? " events so far = " : " events = ");
+	pft_text_add_number(&text, totals.written);
+	pft_text_add(&text, " written + ");
+	pft_text_add_number(&text, totals.filtered);
+	pft_text_add(&text, " filtered + ");
+	pft_text_add_number(&text, totals.dropped);
+	pft_text_add(&text, " dropped");
+	if (elsewhere) {
+		pft_text_add(&text, " + ");
+		pft_text_add_number(&text, elsewhere);
+		pft_text_add(&text, " on other stacks");
+	}
+	describe_thread(track->trace, track->sequence->id, track->tid, track->name, room);
 }
 
 void pft_trace_resume(struct pft_track *track, uint32_t depth)
@@ -425,7 +449,7 @@ static void describe_threads_of_fibers(struct pft_trace *trace)
 {
 	for (const struct pft_track *track = trace->all; track; track = track->older)
 		if (track->is_fiber && !track->is_retired)
-			describe_thread(trace, track->sequence->id, track->tid, "");
+			describe_thread(trace, track->sequence->id, track->tid, "", NULL);
 }
 
 static void describe_again(struct pft_track *track)

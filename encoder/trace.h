@@ -55,6 +55,11 @@ void pft_trace_clocks(struct pft_trace *trace, struct pft_clocks clocks);
 struct pft_track *pft_trace_thread(struct pft_trace *trace, uint32_t tid, const char *name);
 void pft_trace_name(struct pft_track *track, const char *name);
 
+// What became of a thread's events, as the description of its track: at its end, or what is said `so_far`,
+// which the next one replaces. Of what it has produced, `elsewhere` are events on other stacks, whose fibers
+// tell them.
+void pft_trace_account(struct pft_track *track, struct pft_totals totals, uint64_t elsewhere, bool so_far);
+
 // Right after pft_trace_thread, for `recover`: `depth` slices are open on this track from what an earlier
 // trace wrote into the same file. Their ends may come now.
 void pft_trace_resume(struct pft_track *track, uint32_t depth);

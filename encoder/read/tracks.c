@@ -3,6 +3,7 @@
 #include "encoder/read/tracks.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "encoder/read/memory.h"
 
@@ -15,6 +16,7 @@ enum {
 	TRACK_PARENT = 5,
 	TRACK_COUNTER = 8,
 	TRACK_STATIC_NAME = 10,
+	TRACK_DESCRIPTION = 14,
 };
 enum { PROCESS_PID = 1, PROCESS_NAME = 6 };
 enum { THREAD_PID = 1, THREAD_TID = 2, THREAD_NAME = 5 };
@@ -35,9 +37,15 @@ struct pft_read_track *pft_tracks_at(struct pft_read_table *tracks, uint64_t uui
 	return track;
 }
 
+static bool has_name(const struct pft_read_track *track, const struct pft_wire_field *field)
+{
+	return track->name && strlen(track->name) == field->size &&
+	       memcmp(track->name, field->bytes, field->size) == 0;
+}
+
 static void set_name(struct pft_read_track *track, const struct pft_wire_field *field)
 {
-	if (!field->has_bytes || !field->size)
+	if (!field->has_bytes || !field->size || has_name(track, field))
 		return;
 	free(track->name);
 	track->name = pft_read_copy(field->bytes, field->size);
@@ -116,17 +124,21 @@ struct pft_read_track *pft_tracks_describe(
 {
 	struct pft_wire wire = pft_wire_of(descriptor);
 	struct pft_wire_field field;
-	struct pft_read_track *track;
+	struct pft_read_track *track, before;
+	bool is_account = false;
 	uint64_t uuid;
 
 	if (!find_uuid(descriptor, &uuid))
 		return NULL;
 	track = pft_tracks_at(tracks, uuid);
+	before = *track;
 	if (track->kind == PFT_TRACK_UNKNOWN)
 		track->kind = PFT_TRACK_OTHER;
-	while (pft_wire_next(&wire, &field))
+	while (pft_wire_next(&wire, &field)) {
 		set(tracks, track, &field);
-	return track;
+		is_account |= field.number == TRACK_DESCRIPTION;
+	}
+	return is_account && memcmp(&before, track, sizeof before) == 0 ? NULL : track;
 }
 
 const struct pft_read_track *pft_read_owner(const struct pft_read_track *track)

@@ -78,12 +78,43 @@ class Outcome:
         return traces[0]
 
 
-def check(paths):
+def assert_is_complete(trace):
+    """Every event is accounted for, of the process and of each thread, and what was written is there."""
+    totals = trace.totals()
+    if not totals:  # the process was killed
+        return
+    assert totals["produced"] == totals["written"] + totals["filtered"] + totals["dropped"], totals
+    said, pid = {uuid: trace.account(uuid) for uuid in trace.accounts}, trace.process()["pid"]
+    lacking = [t["tid"] for uuid, t in trace.tracks.items() if "tid" in t and t["pid"] == pid and uuid not in said]
+    assert not lacking, "threads without an account: %s" % lacking
+    slices = collections.defaultdict(list)
+    for s in trace.slices:
+        slices[s.track].append(s)
+    for uuid, account in said.items():
+        events = account["produced"]
+        assert sum(account.values()) == 2 * events, "thread %d: %s" % (trace.tracks[uuid]["tid"], account)
+        assert_are_written(trace, account["written"], slices[uuid])
+    unseated = totals["produced"] - sum(account["produced"] for account in said.values())
+    assert 0 <= unseated <= totals["dropped"], "%s, but threads say: %s" % (totals, list(said.values())[:9])
+
+
+def assert_are_written(trace, events, slices):
+    """The slices of a thread's own track hold so many events. What was left by a throw, or was open at a gap or when
+    the window closed, has an end for which there may have been none."""
+    ends = [s for s in slices if s.end is not None]
+    cut = trace.gaps or any(i.name == "recording stopped" for i in trace.instants)
+    least = 0 if cut else sum(1 for s in ends if not s.args.get("unwound"))
+    assert least <= events - len(slices) <= len(ends), "%d events in %d slices, %d to %d of them with an end" % (
+        events, len(slices), least, len(ends))
+
+
+def check(paths, joined=False):
+    """`joined`: each holds several traces, whose totals are one each."""
     for path in paths:
         trace = reader.Trace(path)
         assert not trace.errors, "%s: %s" % (os.path.basename(path), "; ".join(trace.errors[:5]))
-        totals = trace.totals()  # none in the trace of a process that was killed
-        assert not totals or totals["produced"] == totals["written"] + totals["filtered"] + totals["dropped"], totals
+        if not joined:
+            assert_is_complete(trace)
     small = [path for path in paths if os.path.getsize(path) < CHECKER_LIMIT]
     if small and os.path.exists(CHECKER):
         done = subprocess.run([sys.executable, CHECKER] + small, capture_output=True, text=True)

@@ -151,3 +151,31 @@ def a_million_calls_in_four_threads_lose_nothing_with_the_smallest_buffer():
     trace = same(["storm", 4, 1000000], funcs="leaf,inner", buffer="16K", min_duration="10s").trace()
     assert_adds_up(trace, 2 * 4 * 1000001, waits=True)
     assert trace.totals()["dropped"] == 0, trace.totals()
+
+
+# ---- every event is accounted for -------------------------------------------------------------------
+
+ENDS = {
+    "threads that come and go": (["short_threads", 200], {}),
+    "calls that are dropped": (["storm", 4, 20000], {"overflow": "drop", "buffer": "16K"}),
+    "calls that are overwritten": (["storm", 4, 20000], {"overflow": "overwrite", "buffer": "16K"}),
+    "calls that are filtered": (["calls", 1000], {"min_duration": "1us", "max_depth": "2"}),
+    "coroutines": (["coroutines", 50, 1], {}),
+    "coroutines whose calls are dropped": (["coroutines", 5000, 1], {"overflow": "drop", "buffer": "16K"}),
+    "exceptions": (["throw"], {}),
+    "stacks": (["calls", 1000], {"stacks": "all"}),
+}
+
+
+def last_line_says_the_totals(argv, how):
+    done = same(argv, funcs=CALLS + ",through*", verbose="1", may_say=True, **how)
+    totals = done.trace().totals()
+    said = done.said.decode().splitlines()[-1]
+    assert "%(produced)d events = %(written)d written + %(filtered)d filtered + %(dropped)d dropped" % totals in said, (
+        "%r, the trace: %s" % (said, totals))
+
+
+for what, (argv, how) in ENDS.items():
+    def says(argv=argv, how=how):
+        last_line_says_the_totals(argv, how)
+    test(says, "the last line of PFT_VERBOSE and the trace say the same: %s" % what)

@@ -138,7 +138,7 @@ def joined(traces):
         for t in traces:
             with open(t.path, "rb") as one:
                 out.write(one.read())
-    harness.check([path])
+    harness.check([path], joined=True)
     return harness.reader.Trace(path)
 
 

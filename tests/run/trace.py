@@ -8,6 +8,7 @@ It shares no code with the encoder, so that a mistake there cannot hide itself h
 the encoder may write, and calls everything else an error.
 """
 import collections
+import re
 import struct
 import sys
 
@@ -18,6 +19,13 @@ SEQUENCE_CLOCKS = range(64, 128)
 EVENT_NAMES, CATEGORIES, ANNOTATION_NAMES = 2, 1, 3
 FUNCTION_NAMES, FRAMES, CALLSTACKS, BUILD_IDS, PATHS, MAPPINGS = 5, 6, 7, 16, 17, 19
 NAMELESS = FRAMES, CALLSTACKS, MAPPINGS  # entries that are more than a name
+
+
+ACCOUNT = re.compile(r"(?P<produced>\d+) events(?P<so_far> so far)? = (?P<written>\d+) written \+ (?P<filtered>\d+) filtered \+ "
+                     r"(?P<dropped>\d+) dropped(?: \+ (?P<elsewhere>\d+) on other stacks)?")
+
+
+COUNTS = ("produced", "written", "filtered", "dropped", "elsewhere")
 
 
 class Malformed(Exception):
@@ -111,6 +119,7 @@ class Trace:
         self.packets = self.gaps = self.dropped = 0
         self.slices, self.instants, self.counters = [], [], []
         self.tracks = {}      # uuid -> {"parent", "name", "pid", "tid", "process", "cmdline"}
+        self.accounts = collections.defaultdict(list)  # uuid of a thread's track -> counts as of totals(), and "elsewhere"
         self.attributes = {}
         self.arrows = []      # (ns, flow, whether it ends here, track)
         self._sequences = collections.defaultdict(Sequence)
@@ -239,6 +248,9 @@ class Trace:
         name = first(descriptor, 2, first(descriptor, 10))
         if name is not None:
             track["name"] = words(name)
+        description = first(descriptor, 14)
+        if description is not None:
+            self._account(uuid, words(description))
         process, thread = first(descriptor, 3), first(descriptor, 4)
         if process is not None:
             process = fields(process)
@@ -250,6 +262,21 @@ class Trace:
             track.update(pid=first(thread, 1), tid=first(thread, 2), name=words(first(thread, 5, b"")))
             if not track["pid"] or not track["tid"]:
                 self._error("thread track without pid or tid")
+
+    def _account(self, uuid, text):
+        """Several threads that have one tid are one track, one after the other."""
+        said = ACCOUNT.fullmatch(text)
+        if not said:
+            self._error("description %r of a track", text)
+            return
+        accounts = self.accounts[uuid]
+        if accounts and accounts[-1]["so_far"]:
+            accounts.pop()
+        accounts.append({n: v if n == "so_far" else int(v or 0) for n, v in said.groupdict().items()})
+
+    def account(self, uuid):
+        """What became of all events of a thread's track."""
+        return {n: sum(one[n] for one in self.accounts[uuid]) for n in COUNTS}
 
     def _attributes(self, attributes):
         for raw in every(attributes, 1):

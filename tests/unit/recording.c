@@ -238,7 +238,7 @@ unsigned recording_threads(const char *name)
 	for (size_t i = 0; i < trace->n_packet; i++) {
 		const Pft__Proto__TrackDescriptor *track = trace->packet[i]->track_descriptor;
 
-		count += track && track->thread && track->thread->thread_name &&
+		count += track && !track->description && track->thread && track->thread->thread_name &&
 			 strcmp(track->thread->thread_name, name) == 0;
 	}
 	return count;

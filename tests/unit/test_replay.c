@@ -161,6 +161,21 @@ static int64_t attribute(const char *key)
 	return value;
 }
 
+// The last description of a thread's track.
+static const char *account(int64_t tid)
+{
+	const Pft__Proto__Trace *packets = pft_reader_packets(fd);
+	const char *said = "nothing";
+
+	for (size_t i = 0; i < packets->n_packet; i++) {
+		const Pft__Proto__TrackDescriptor *track = packets->packet[i]->track_descriptor;
+
+		if (track != NULL && track->description != NULL && track->thread->tid == tid)
+			said = track->description;
+	}
+	return said;
+}
+
 // ---- threads ----------------------------------------------------------------------------------------
 
 Test(replay, tells_nested_calls_on_the_threads_track)
@@ -626,6 +641,32 @@ Test(replay, counts_held_begins_of_others_as_filtered_so_far)
 	finish(7000);
 	check_totals(3, 0, 0);
 	check_slice(find(read_trace(), "inner", 0), 5000, 1300);
+}
+
+Test(replay, says_what_became_of_the_events_of_each_thread)
+{
+	struct pft_fake_ring other = pft_fake_ring(session, 1, 101, "other", 0);
+
+	session->min_duration_ns = 1000;
+	start();
+	pft_fake_begin(&other, 1000, leaf);
+	pft_fake_begin(&other, 8500, leaf);
+	pft_replay_drain(replay, other.index, other.head, false);
+	pft_fake_begin(&ring, 2000, outer);
+	pft_fake_foreign_begin(&ring, 2100, leaf, 0x700000);
+	pft_fake_foreign_end(&ring, 2200, 0x700000);
+	pft_fake_begin(&ring, 2500, inner);
+	pft_fake_end(&ring, 2600);
+	pft_fake_gap(&ring, 7000, 5, 0);
+	now_is(9000);
+	finish(9000);
+	pft_replay_say_totals(replay, 0);
+	commit();
+	cr_assert_str_eq(account(100), "10 events = 1 written + 2 filtered + 5 dropped + 2 on other stacks");
+	cr_assert_str_eq(account(101), "2 events so far = 1 written + 1 filtered + 0 dropped");
+	cr_assert_eq(attribute("pftshim.produced"), 12);
+	cr_assert_eq(pft_replay_close(replay, &(struct pft_totals){0}), 0);
+	cr_assert_str_eq(account(101), "2 events = 1 written + 1 filtered + 0 dropped");
 }
 
 Test(replay, filters_held_begins_of_a_thread_that_ends)
