@@ -26,7 +26,7 @@ parallel = --no-print-directory $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j
 # ---- sources ----------------------------------------------------------------------------------------
 
 # Programs that stand on the encoder are no part of the library.
-encoder_programs := $(wildcard encoder/convert.c encoder/ctl.c encoder/ls.c encoder/recover.c encoder/report.c \
+encoder_programs := $(wildcard encoder/convert.c encoder/clean.c encoder/ctl.c encoder/ls.c encoder/recover.c encoder/report.c \
 	encoder/merge.c)
 encoder_sources := $(filter-out $(encoder_programs),$(wildcard encoder/*.c encoder/base/*.c))
 read_sources := $(wildcard encoder/read/*.c)
@@ -106,8 +106,8 @@ $(programs): $(O)/pft-%: $(O)/encoder/%.o $(encoder_objects) $(terminal_objects)
 $(O)/pft-recover: $(recover_objects)
 
 # What was recorded.
-$(O)/pft-ls: $(executions_objects) $(recover_objects) $(read_objects) $(O)/encoder/report/units.o
-$(O)/pft-ls: program_libraries := -lz
+$(O)/pft-ls $(O)/pft-clean: $(executions_objects) $(recover_objects) $(read_objects) $(O)/encoder/report/units.o
+$(O)/pft-ls $(O)/pft-clean: program_libraries := -lz
 
 # Programs that read traces.
 $(O)/pft-convert $(O)/pft-report $(O)/pft-merge: $(read_objects)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // pft-ls [--format=FORMAT] EXECUTIONS [ID]: what was recorded: all executions below a directory, or the
-// processes of one. Called by `pft ls`. A program of its own on top of encoder/executions/. The rule: names
-// are somebody's, and no control character of them reaches a terminal.
+// processes of one. Called by `pft ls`. A program of its own on top of encoder/executions/. The rule: nothing
+// is changed.
 #include <errno.h>
 #include <getopt.h>
 #include <stdbool.h>
@@ -9,74 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "encoder/executions/list.h"
+#include "encoder/executions/lines.h"
+#include "encoder/executions/shown.h"
 #include "encoder/fail.h"
 #include "encoder/json_text.h"
 #include "encoder/read/memory.h"
 #include "encoder/report/units.h"
 #include "encoder/terminal/colour.h"
-
-// A line with the longest command line and names that there can be.
-#define LINE_BYTES (PFT_JSON_ARGS_MAX + 1024)
-
-static char line_bytes[LINE_BYTES];
-static bool colour;
-
-// ---- lines ------------------------------------------------------------------------------------------
-
-static struct pft_text line_begin(void)
-{
-	return pft_text_in(line_bytes, sizeof line_bytes);
-}
-
-static void line_write(const struct pft_text *line)
-{
-	fwrite(line->start, 1, line->used, stdout);
-}
-
-static void line_print(const struct pft_text *line)
-{
-	line_write(line);
-	putchar('\n');
-}
-
-static void add_word(struct pft_text *line, const char *word, size_t width)
-{
-	size_t start = line->used;
-
-	pft_text_add(line, word);
-	pft_text_align_right(line, start, width);
-}
-
-typedef void add_function(struct pft_text *line, uint64_t value);
-
-static void add_cell(struct pft_text *line, add_function *add, uint64_t value, size_t width)
-{
-	size_t start = line->used;
-
-	add(line, value);
-	pft_text_align_right(line, start, width);
-}
-
-// As it may be shown, and blanks up to `width`.
-static void add_name(struct pft_text *line, const char *name, size_t width)
-{
-	size_t start = line->used;
-
-	for (const char *c = name; *c; c++)
-		pft_text_add_bytes(line, (unsigned char)*c < ' ' || *c == 0x7f ? "?" : c, 1);
-	while (line->used - start < width && !line->cut)
-		pft_text_add(line, " ");
-}
-
-static void mark(struct pft_text *line, const char *sequence)
-{
-	if (colour)
-		pft_text_add(line, sequence);
-}
 
 static struct pft_arg number_arg(const char *name, uint64_t number)
 {
@@ -90,96 +31,29 @@ static struct pft_arg text_arg(const char *name, const char *text)
 
 // ---- executions -------------------------------------------------------------------------------------
 
-#define AGE_COLUMN 8
-#define COUNT_COLUMN 11
-#define SIZE_COLUMN 11
-
-static uint64_t age_of(const struct pft_listed *execution)
-{
-	int64_t now = time(NULL);
-
-	return now > execution->written_s ? (uint64_t)(now - execution->written_s) : 0;
-}
-
-static size_t widest_id(const struct pft_list *list)
-{
-	size_t widest = sizeof "execution" - 1;
-
-	for (uint32_t i = 0; i < list->count; i++) {
-		size_t length = strlen(list->executions[i].id);
-
-		widest = length > widest ? length : widest;
-	}
-	return widest;
-}
-
-static void add_state(struct pft_text *line, uint32_t count, const char *sequence, const char *words)
-{
-	if (count == 0)
-		return;
-	pft_text_add(line, "  ");
-	mark(line, sequence);
-	pft_text_add_number(line, count);
-	pft_text_add(line, words);
-	mark(line, PFT_COLOUR_END);
-}
-
-static void print_execution(const struct pft_listed *execution, size_t id_width)
-{
-	struct pft_text line = line_begin();
-
-	add_cell(&line, pft_text_add_age, age_of(execution), AGE_COLUMN);
-	add_cell(&line, pft_text_add_count, execution->processes, COUNT_COLUMN);
-	add_cell(&line, pft_text_add_size, execution->bytes, SIZE_COLUMN);
-	pft_text_add(&line, "  ");
-	add_name(&line, execution->id, id_width);
-	pft_text_add(&line, "  ");
-	add_name(&line, execution->program, 0);
-	add_state(&line, execution->running, PFT_COLOUR_GOOD, " running");
-	add_state(&line, execution->killed, PFT_COLOUR_WARNING, " killed");
-	line_print(&line);
-}
-
-static void print_executions(const struct pft_list *list)
-{
-	struct pft_text line = line_begin();
-	size_t id_width = widest_id(list);
-
-	mark(&line, PFT_COLOUR_HEADING);
-	add_word(&line, "age", AGE_COLUMN);
-	add_word(&line, "processes", COUNT_COLUMN);
-	add_word(&line, "size", SIZE_COLUMN);
-	pft_text_add(&line, "  ");
-	add_name(&line, "execution", id_width);
-	pft_text_add(&line, "  program");
-	mark(&line, PFT_COLOUR_END);
-	line_print(&line);
-	for (uint32_t i = 0; i < list->count; i++)
-		print_execution(&list->executions[i], id_width);
-}
-
 static void print_executions_json(const struct pft_executions *executions, const struct pft_list *list)
 {
-	struct pft_text line = line_begin();
+	struct pft_text line = pft_line_begin();
 
 	pft_text_add(&line, "{\"directory\":");
 	pft_json_add_string(&line, executions->path);
 	pft_text_add(&line, ",\"executions\":[");
-	line_print(&line);
+	pft_line_print(&line);
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct pft_listed *execution = &list->executions[i];
 		const struct pft_arg args[] = {text_arg("execution", execution->id),
 			text_arg("program", execution->program),
 			number_arg("processes", execution->processes),
 			number_arg("running", execution->running), number_arg("killed", execution->killed),
-			number_arg("bytes", execution->bytes), number_arg("age_s", age_of(execution)),
+			number_arg("bytes", execution->bytes),
+			number_arg("age_s", pft_listed_age_s(execution)),
 			number_arg("written_s", (uint64_t)execution->written_s)};
 
-		line = line_begin();
+		line = pft_line_begin();
 		pft_text_add(&line, i == 0 ? " {" : ",{");
 		pft_json_add_args(&line, args, sizeof args / sizeof args[0]);
 		pft_text_add(&line, "}");
-		line_print(&line);
+		pft_line_print(&line);
 	}
 	puts("]}");
 }
@@ -193,7 +67,7 @@ static void list_executions(const struct pft_executions *executions, bool json)
 	if (json)
 		print_executions_json(executions, &list);
 	else
-		print_executions(&list);
+		pft_list_print(&list);
 	pft_list_free(&list);
 }
 
@@ -237,49 +111,50 @@ static const char *life_name(enum pft_life life)
 }
 
 #define PID_COLUMN 9
+#define SIZE_COLUMN 11
 #define NUMBER_COLUMN 13
 
 static void print_process(const struct row *row)
 {
 	const struct pft_glance *glance = &row->glance;
 	bool lives_on = row->process->life != PFT_LIFE_ENDED;
-	struct pft_text line = line_begin();
+	struct pft_text line = pft_line_begin();
 
 	if (glance->pid != 0)
-		add_cell(&line, pft_text_add_number, glance->pid, PID_COLUMN);
+		pft_line_add_cell(&line, pft_text_add_number, glance->pid, PID_COLUMN);
 	else
-		add_word(&line, "-", PID_COLUMN);
+		pft_line_add_word(&line, "-", PID_COLUMN);
 	if (glance->ended) {
-		add_cell(&line, pft_text_add_duration, glance->duration_ns, NUMBER_COLUMN);
-		add_cell(&line, pft_text_add_count, glance->events, NUMBER_COLUMN);
-		add_cell(&line, pft_text_add_count, glance->dropped, NUMBER_COLUMN);
+		pft_line_add_cell(&line, pft_text_add_duration, glance->duration_ns, NUMBER_COLUMN);
+		pft_line_add_cell(&line, pft_text_add_count, glance->events, NUMBER_COLUMN);
+		pft_line_add_cell(&line, pft_text_add_count, glance->dropped, NUMBER_COLUMN);
 	} else {
-		add_word(&line, lives_on ? life_name(row->process->life) : "-", NUMBER_COLUMN);
-		add_word(&line, "-", NUMBER_COLUMN);
-		add_word(&line, "-", NUMBER_COLUMN);
+		pft_line_add_word(&line, lives_on ? life_name(row->process->life) : "-", NUMBER_COLUMN);
+		pft_line_add_word(&line, "-", NUMBER_COLUMN);
+		pft_line_add_word(&line, "-", NUMBER_COLUMN);
 	}
-	add_cell(&line, pft_text_add_size, row->process->bytes, SIZE_COLUMN);
+	pft_line_add_cell(&line, pft_text_add_size, row->process->bytes, SIZE_COLUMN);
 	pft_text_add(&line, "  ");
-	add_name(&line, row->process->name, 0);
-	line_print(&line);
+	pft_line_add_name(&line, row->process->name, 0);
+	pft_line_print(&line);
 }
 
 static void print_processes(const char *path, const struct pft_execution *execution, const struct row *rows)
 {
-	struct pft_text line = line_begin();
+	struct pft_text line = pft_line_begin();
 
-	add_name(&line, path, 0);
-	line_print(&line);
-	line = line_begin();
-	mark(&line, PFT_COLOUR_HEADING);
-	add_word(&line, "pid", PID_COLUMN);
-	add_word(&line, "lasted", NUMBER_COLUMN);
-	add_word(&line, "events", NUMBER_COLUMN);
-	add_word(&line, "lost", NUMBER_COLUMN);
-	add_word(&line, "size", SIZE_COLUMN);
+	pft_line_add_name(&line, path, 0);
+	pft_line_print(&line);
+	line = pft_line_begin();
+	pft_line_mark(&line, PFT_COLOUR_HEADING);
+	pft_line_add_word(&line, "pid", PID_COLUMN);
+	pft_line_add_word(&line, "lasted", NUMBER_COLUMN);
+	pft_line_add_word(&line, "events", NUMBER_COLUMN);
+	pft_line_add_word(&line, "lost", NUMBER_COLUMN);
+	pft_line_add_word(&line, "size", SIZE_COLUMN);
 	pft_text_add(&line, "  process");
-	mark(&line, PFT_COLOUR_END);
-	line_print(&line);
+	pft_line_mark(&line, PFT_COLOUR_END);
+	pft_line_print(&line);
 	for (uint32_t i = 0; i < execution->processes_count; i++)
 		print_process(&rows[i]);
 	if (pft_execution_count(execution, PFT_LIFE_KILLED) != 0)
@@ -291,7 +166,7 @@ static void print_process_json(bool first, const struct row *row)
 	const struct pft_process *process = row->process;
 	const struct pft_glance *glance = &row->glance;
 	struct pft_arg args[9];
-	struct pft_text line = line_begin();
+	struct pft_text line = pft_line_begin();
 	size_t count = 0;
 
 	args[count++] = text_arg("process", process->name);
@@ -311,12 +186,12 @@ static void print_process_json(bool first, const struct row *row)
 	pft_text_add(&line, first ? " {" : ",{");
 	pft_json_add_args(&line, args, count);
 	pft_text_add(&line, ",\"files\":[");
-	line_write(&line);
+	pft_line_write(&line);
 	for (uint32_t i = 0; i < process->files_count; i++) {
-		line = line_begin();
+		line = pft_line_begin();
 		pft_text_add(&line, i == 0 ? "" : ",");
 		pft_json_add_string(&line, process->files[i].name);
-		line_write(&line);
+		pft_line_write(&line);
 	}
 	puts("]}");
 }
@@ -324,14 +199,14 @@ static void print_process_json(bool first, const struct row *row)
 static void print_processes_json(
 	const char *path, const struct pft_execution *execution, const struct row *rows)
 {
-	struct pft_text line = line_begin();
+	struct pft_text line = pft_line_begin();
 
 	pft_text_add(&line, "{\"execution\":");
 	pft_json_add_string(&line, execution->id);
 	pft_text_add(&line, ",\"directory\":");
 	pft_json_add_string(&line, path);
 	pft_text_add(&line, ",\"processes\":[");
-	line_print(&line);
+	pft_line_print(&line);
 	for (uint32_t i = 0; i < execution->processes_count; i++)
 		print_process_json(i == 0, &rows[i]);
 	puts("]}");
@@ -401,7 +276,7 @@ int main(int count, char **arguments)
 	id = arguments[optind + 1]; // or NULL, which ends the list
 	if (id && strchr(id, '/'))
 		id = take_apart(id, &path);
-	colour = !json && pft_colour_wanted(STDOUT_FILENO);
+	pft_lines_in_colour(pft_colour_wanted(STDOUT_FILENO));
 	wrong = pft_executions_open(&executions, path);
 	if (wrong)
 		pft_fail(PFT_REFUSED, "%s: %s", path, wrong);

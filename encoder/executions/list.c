@@ -107,12 +107,16 @@ struct pft_list pft_executions_list(const struct pft_executions *executions)
 	return list;
 }
 
+void pft_listed_free(struct pft_listed *execution)
+{
+	free(execution->id);
+	free(execution->program);
+}
+
 void pft_list_free(struct pft_list *list)
 {
-	for (uint32_t i = 0; i < list->count; i++) {
-		free(list->executions[i].id);
-		free(list->executions[i].program);
-	}
+	for (uint32_t i = 0; i < list->count; i++)
+		pft_listed_free(&list->executions[i]);
 	free(list->executions);
 	*list = (struct pft_list){0};
 }

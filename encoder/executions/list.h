@@ -42,5 +42,6 @@ struct pft_list {
 // All that are directories and can be read; to be given back by pft_list_free.
 struct pft_list pft_executions_list(const struct pft_executions *executions);
 void pft_list_free(struct pft_list *list);
+void pft_listed_free(struct pft_listed *execution); // one that was taken out of a list
 
 #endif

@@ -186,6 +186,11 @@ class Prompted:
         """What there is by now."""
         return Outcome(b"", b"", None, self._directory)
 
+    def kill(self):
+        self._process.kill()
+        self._process.communicate()
+        self._patience.cancel()
+
     def end(self, may_say=False):
         stdout, stderr = self._process.communicate()
         self._patience.cancel()
