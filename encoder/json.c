@@ -112,6 +112,11 @@ int pft_json_flush(struct pft_json *json)
 	return pft_out_flush(&json->file.out);
 }
 
+bool pft_json_lacks(const struct pft_json *json)
+{
+	return json->file.out.error != 0;
+}
+
 // ---- tracks -----------------------------------------------------------------------------------------
 
 static void put_name(const struct pft_json_track *track, const char *what, const char *name)

@@ -78,6 +78,9 @@ void pft_json_retire(struct pft_json_track *track);
 // Writes everything that was said to the file. The first -errno that writing met, once; else 0.
 int pft_json_flush(struct pft_json *json);
 
+// Whether writing has failed.
+bool pft_json_lacks(const struct pft_json *json);
+
 // Completes the file: what is open, and `otherData`. What is said after it takes that back first.
 void pft_json_finish(struct pft_json *json, const struct pft_arg *other, size_t count);
 

@@ -17,7 +17,7 @@
 struct pft_out {
 	uint8_t *start, *next, *limit; // the buffer, and where the next packet goes
 	uint64_t bytes; // in the file, without an ending
-	uint64_t waiting; // events in the buffer
+	uint64_t waiting; // events in the buffer: what a thread has recorded
 	uint64_t lost; // events that came to nothing after an error
 	const char *ending; // what follows every write until the next, or NULL
 	uint64_t ending_bytes; // at the file's end that the next write takes off

@@ -469,7 +469,7 @@ static void put_instant(struct pft_packets *packets, const struct pft_event *eve
 	message.n_flow_ids = arrow && !arrow->ends;
 	message.n_terminating_flow_ids = arrow && arrow->ends;
 	packet.track_event = &message;
-	pft_out_commit_event(packets->out, pack(packets->out, &packet));
+	pft_out_commit(packets->out, pack(packets->out, &packet));
 	pft_arena_release(packets->scratch, mark);
 }
 

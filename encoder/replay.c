@@ -32,6 +32,7 @@ struct pft_replay {
 	uint64_t passed_ns; // what lies before this is drained, of all threads
 	bool line_begun;
 	uint32_t lanes_used; // lanes beyond this never had a thread
+	uint64_t lost; // events that the file lacks and that are counted
 	bool failed; // the file cannot be written
 	struct pft_arena arena; // all of this lies in it
 	struct pft_lane lanes[];
@@ -321,15 +322,19 @@ static void ripen(struct pft_replay *replay)
 	pft_strands_ripen(&replay->shared.strands, replay->passed_ns);
 }
 
-// Writing has succeeded or failed for all that was told since the last commit; once failed, it stays so.
+// What was told since the last commit is in the file, but for what the file says that it lacks.
 static void settle_tallies(struct pft_replay *replay)
 {
-	void (*settle)(struct pft_tally *) = replay->failed ? pft_tally_lose : pft_tally_keep;
+	uint64_t lost_by_now = pft_trace_lost(replay->shared.trace);
+	uint64_t lost = lost_by_now - replay->lost;
 
-	settle(&replay->ended);
-	settle(&replay->shared.strands.tally);
+	replay->lost = lost_by_now;
+	if (lost_by_now == UINT64_MAX)
+		lost = UINT64_MAX;
+	pft_tally_lose(&replay->ended, &lost);
+	pft_tally_lose(&replay->shared.strands.tally, &lost);
 	for (struct pft_lane *lane = replay->shared.stale; lane != NULL; lane = lane->next_stale)
-		settle(&lane->tally);
+		pft_tally_lose(&lane->tally, &lost);
 }
 
 // Gives the rings' room back, and forgets lanes that both records know all about.

@@ -20,11 +20,17 @@ static inline void pft_tally_keep(struct pft_tally *tally)
 	tally->safe = tally->events.written;
 }
 
-// What was told since the last keep is not.
-static inline void pft_tally_lose(struct pft_tally *tally)
+// Of what was told since the last keep up to `*lost` events are not, and the rest is. What is left of them is
+// for the next tally: the file knows how many it lacks and not whose they were.
+static inline void pft_tally_lose(struct pft_tally *tally, uint64_t *lost)
 {
-	tally->events.dropped += tally->events.written - tally->safe;
-	tally->events.written = tally->safe;
+	uint64_t told = tally->events.written - tally->safe;
+	uint64_t gone = told < *lost ? told : *lost;
+
+	*lost -= gone;
+	tally->events.dropped += gone;
+	tally->events.written -= gone;
+	pft_tally_keep(tally);
 }
 
 static inline void pft_totals_add(struct pft_totals *sum, const struct pft_totals *part)

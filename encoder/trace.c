@@ -220,7 +220,7 @@ int pft_trace_close(struct pft_trace *trace, struct pft_totals totals)
 
 uint64_t pft_trace_lost(const struct pft_trace *trace)
 {
-	return trace->out.lost;
+	return trace->json && pft_json_lacks(trace->json) ? UINT64_MAX : trace->out.lost;
 }
 
 void pft_trace_reopen(struct pft_trace *trace, int fd)

@@ -105,8 +105,8 @@ void pft_trace_retire(struct pft_track *track);
 // Writes everything that was said to the files. The first -errno that writing one of them met, once; else 0.
 int pft_trace_flush(struct pft_trace *trace);
 
-// Events (begins, ends and instants) that were said but are not in the file of packets, because it could not
-// be written.
+// Begins and ends that were said but are not in the file of packets, because it could not be written.
+// UINT64_MAX: JSON could not, and lacks some as well; an event must be in both.
 uint64_t pft_trace_lost(const struct pft_trace *trace);
 
 // Bytes in the file of packets that are whole, counted from where this trace, or at the last turn the file,

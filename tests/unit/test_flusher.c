@@ -709,6 +709,23 @@ FLUSHER_TEST(says_that_the_file_may_not_grow)
 	cr_assert_eq(recording_slices("work") + recording_ends(), totals.written, "what is there is whole");
 }
 
+// More than one write a round, and the file system has room for some of them.
+FLUSHER_TEST(counts_what_came_into_the_file_before_it_might_not_grow)
+{
+	const struct rlimit small = {200000, 200000};
+
+	recording_settings.buffer_bytes = 1 << 20;
+	start();
+	cr_assert(pft_flusher_stop(false));
+	setrlimit(RLIMIT_FSIZE, &small);
+	recording_calls(work, CALLS);
+	pft_flusher_start();
+	cr_assert_eq(recording_finish(&totals), -EFBIG);
+	cr_assert_eq(totals.produced, totals.written + totals.dropped);
+	cr_assert_geq(totals.written, 5000);
+	cr_assert_eq(recording_slices("work") + recording_ends(), totals.written);
+}
+
 FLUSHER_TEST(writes_into_no_pipe_that_stands_where_the_file_was)
 {
 	start();
