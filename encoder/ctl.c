@@ -18,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "encoder/base/segment.h"
+#include "encoder/base/text.h"
 #include "encoder/fail.h"
 #include "encoder/session.h"
 
@@ -140,6 +142,21 @@ static bool await(struct pft_session *session, uint32_t request)
 
 // ---- saying -----------------------------------------------------------------------------------------
 
+// Of the segment that is written.
+static const char *trace_path(const struct pft_session *session)
+{
+	static char path[sizeof(session->trace_path) + 32];
+	struct pft_text text = pft_text_in(path, sizeof(path));
+	size_t size = strnlen(session->trace_path, sizeof(session->trace_path));
+	size_t ending = strlen(".pftrace");
+	size_t name = size > ending ? size - ending : 0;
+
+	pft_text_add_bytes(&text, session->trace_path, name);
+	pft_segment_add(&text, session->segments.number);
+	pft_text_add_bytes(&text, session->trace_path + name, size - name);
+	return path;
+}
+
 static void say_status(const struct pft_session *session)
 {
 	static const char *const modes[] = {"off", "user", "dev"};
@@ -153,8 +170,10 @@ static void say_status(const struct pft_session *session)
 	printf("overflow  %s\n", session->overflow < 3 ? policies[session->overflow] : "?");
 	printf("events    %" PRIu64 " = %" PRIu64 " written + %" PRIu64 " filtered + %" PRIu64 " dropped\n",
 		control->produced, control->written, control->filtered, control->dropped);
-	printf("trace     %" PRIu64 " bytes, %.*s\n", control->trace_bytes, (int)sizeof(session->trace_path),
-		session->trace_path);
+	printf("trace     %" PRIu64 " bytes, %s\n", control->trace_bytes, trace_path(session));
+	if (session->segments.number > 1)
+		printf("segments  %" PRIu32 ", %" PRIu32 " removed\n", session->segments.number,
+			session->segments.removed);
 }
 
 static const char *const commands[PFT_COMMAND_COUNT] = {

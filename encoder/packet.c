@@ -24,10 +24,6 @@ typedef Pft__Proto__TraceAttributes__Attribute attribute_message;
 #define PACKET_TAG 0x0a
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-// Names of annotations; each sequence defines one when it is first used.
-#define UNWOUND_IID 1
-#define CONTINUED_IID 2
-
 static packet_message packet_on(uint32_t sequence, uint32_t flags)
 {
 	packet_message packet = PFT__PROTO__TRACE_PACKET__INIT;
@@ -485,25 +481,33 @@ void pft_packet_arrow(struct pft_packets *packets, const struct pft_event *event
 	put_instant(packets, event, name, category, &arrow);
 }
 
-// An event with one annotation, whose value is filled in.
+const char *pft_annotation_name(unsigned annotation)
+{
+	return annotation == PFT_ANNOTATION_UNWOUND     ? "unwound"
+	       : annotation == PFT_ANNOTATION_CONTINUED ? "continued_ns"
+							: "began_earlier_ns";
+}
+
+// An event with one annotation, whose value is filled in. Its bit is its iid.
 static void put_annotated(struct pft_packets *packets, const struct pft_event *event,
-	Pft__Proto__TrackEvent *message, Pft__Proto__DebugAnnotation *annotation, const char *name)
+	Pft__Proto__TrackEvent *message, Pft__Proto__DebugAnnotation *value, unsigned annotation, bool define)
 {
 	packet_message packet = packet_of(event);
 	Pft__Proto__DebugAnnotationName definition = PFT__PROTO__DEBUG_ANNOTATION_NAME__INIT;
 	Pft__Proto__DebugAnnotationName *definitions = &definition;
 	Pft__Proto__InternedData data = PFT__PROTO__INTERNED_DATA__INIT;
 
-	annotation->has_name_iid = 1;
-	message->debug_annotations = &annotation;
+	value->has_name_iid = 1;
+	value->name_iid = annotation;
+	message->debug_annotations = &value;
 	message->n_debug_annotations = 1;
 	definition.has_iid = 1;
-	definition.iid = annotation->name_iid;
-	definition.name = (char *)name;
+	definition.iid = annotation;
+	definition.name = (char *)pft_annotation_name(annotation);
 	data.debug_annotation_names = &definitions;
 	data.n_debug_annotation_names = 1;
 	packet.track_event = message;
-	packet.interned_data = name ? &data : NULL;
+	packet.interned_data = define ? &data : NULL;
 	pft_out_commit_event(packets->out, pack(packets->out, &packet));
 }
 
@@ -512,17 +516,16 @@ void pft_packet_unwound(struct pft_packets *packets, const struct pft_event *eve
 	Pft__Proto__TrackEvent message = track_event_of(event, PFT__PROTO__TRACK_EVENT__TYPE__TYPE_SLICE_END);
 	Pft__Proto__DebugAnnotation unwound = PFT__PROTO__DEBUG_ANNOTATION__INIT;
 
-	unwound.name_iid = UNWOUND_IID;
 	unwound.has_bool_value = unwound.bool_value = 1;
-	put_annotated(packets, event, &message, &unwound, define ? "unwound" : NULL);
+	put_annotated(packets, event, &message, &unwound, PFT_ANNOTATION_UNWOUND, define);
 }
 
-void pft_packet_continued(
-	struct pft_packets *packets, const struct pft_event *event, uint64_t open_ns, bool define)
+void pft_packet_late_begin(struct pft_packets *packets, const struct pft_event *event, uint64_t late_ns,
+	unsigned annotation, bool define)
 {
 	Pft__Proto__TrackEvent message =
 		track_event_of(event, PFT__PROTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN);
-	Pft__Proto__DebugAnnotation continued = PFT__PROTO__DEBUG_ANNOTATION__INIT;
+	Pft__Proto__DebugAnnotation late = PFT__PROTO__DEBUG_ANNOTATION__INIT;
 	uint64_t category = event->category_iid;
 
 	message.has_name_iid = event->name_iid != 0;
@@ -531,8 +534,7 @@ void pft_packet_continued(
 	message.n_category_iids = category != 0;
 	message.has_callstack_iid = event->callstack_iid != 0;
 	message.callstack_iid = event->callstack_iid;
-	continued.name_iid = CONTINUED_IID;
-	continued.has_uint_value = 1;
-	continued.uint_value = open_ns;
-	put_annotated(packets, event, &message, &continued, define ? "continued_ns" : NULL);
+	late.has_uint_value = 1;
+	late.uint_value = late_ns;
+	put_annotated(packets, event, &message, &late, annotation, define);
 }

@@ -120,12 +120,17 @@ void pft_packet_arrow(struct pft_packets *packets, const struct pft_event *event
 // Annotations, whose names are defined along with them when `define` is set.
 #define PFT_ANNOTATION_UNWOUND 1u
 #define PFT_ANNOTATION_CONTINUED 2u
+#define PFT_ANNOTATION_EARLIER 4u
+
+// What it is called.
+const char *pft_annotation_name(unsigned annotation);
 
 // A slice's end with the annotation `unwound`.
 void pft_packet_unwound(struct pft_packets *packets, const struct pft_event *event, bool define);
 
-// A slice's begin with the annotation `continued_ns`: for so long it had been open.
-void pft_packet_continued(
-	struct pft_packets *packets, const struct pft_event *event, uint64_t open_ns, bool define);
+// A slice's begin that is shown so much later than it was, with the annotation `continued_ns` when an earlier
+// file shows it too, or `began_earlier_ns`.
+void pft_packet_late_begin(struct pft_packets *packets, const struct pft_event *event, uint64_t late_ns,
+	unsigned annotation, bool define);
 
 #endif

@@ -260,15 +260,18 @@ struct pft_relative {
 
 #define PFT_SESSION_PATH 1024
 
-// The file of a segment, to be known again. It is named before it is made: then its inode is 0.
+// A segment's files, the trace and its JSON, to be known again. They are named before they are made: then
+// their inodes are 0, as is that of a file which there is not.
 struct pft_made {
-	uint64_t device, inode;
 	uint32_t segment; // 0: none
 	uint32_t reserved;
+	struct {
+		uint64_t device, inode;
+	} files[2];
 };
 
-// Segments from the second on are called {name}{PFT_SEGMENT_NAME}{number}.
-#define PFT_SEGMENT_NAME ".part"
+// More segments than this cannot be kept when the oldest are to be removed.
+#define PFT_SEGMENTS_KEPT_MAX 1000
 
 // Sessions in memory are called {directory}/{name}{pid}.{number}. Numbers tell those of one pid apart: of
 // other pid namespaces, or of a process that was killed.
@@ -312,6 +315,8 @@ struct pft_session {
 	uint32_t flusher_runs; // 1: it will look at `control`
 	uint64_t closed_ticks; // when that was last
 	uint64_t segment_bytes; // at which another segment begins; 0: there is one
+	uint32_t segments_kept; // the oldest are removed when there are more; 0: none is
+	uint32_t reserved;
 	struct pft_segments segments; // as of now
 	struct pft_made made; // the trace's latest segment, which the commits need not know yet
 	struct pft_control control;

@@ -23,6 +23,8 @@ struct pft_track {
 	uint64_t event_uuid; // what its events say: 0 on a thread's track, the sequence's default
 	uint32_t tid; // of the thread; on a fiber's track of that which it is a child of
 	uint32_t depth; // open calls, those beyond PFT_DEPTH_MAX included
+	uint64_t last_ns; // the latest that was shown on it
+	uint64_t from_ns; // nothing is shown on it earlier in this file
 	bool is_fiber, is_retired;
 	char name[PFT_THREAD_NAME];
 	struct pft_track *next; // retired
@@ -38,7 +40,7 @@ struct pft_trace {
 	uint64_t process_uuid;
 	uint64_t fibers; // numbers the fibers of this trace, and no other trace of the session
 	struct pft_track *all, *retired;
-	uint64_t from_ns; // nothing is shown earlier in this file
+	uint64_t from_ns; // where the file begins
 	struct pft_arena memory, scratch;
 };
 
@@ -270,7 +272,8 @@ static struct pft_track *take_track(struct pft_trace *trace, uint64_t uuid, uint
 	if (!track)
 		return NULL;
 	older = track->older;
-	*track = (struct pft_track){.trace = trace, .uuid = uuid, .tid = tid, .older = older};
+	*track = (struct pft_track){
+		.trace = trace, .uuid = uuid, .tid = tid, .from_ns = trace->from_ns, .older = older};
 	return track;
 }
 
@@ -452,8 +455,12 @@ static void describe_threads_of_fibers(struct pft_trace *trace)
 			describe_thread(trace, track->sequence->id, track->tid, "", NULL);
 }
 
-static void describe_again(struct pft_track *track)
+// What was shown in the file before stays in front of what is shown in this one, also when they are joined.
+static void begin_again(struct pft_track *track)
 {
+	uint64_t from_ns = track->trace->from_ns;
+
+	track->from_ns = track->last_ns > from_ns ? track->last_ns : from_ns;
 	track->depth = 0;
 	if (track->is_fiber)
 		describe_fiber(track);
@@ -474,7 +481,7 @@ void pft_trace_turn(struct pft_trace *trace, int fd, int json_fd, uint64_t from_
 	describe_threads_of_fibers(trace);
 	for (struct pft_track *track = trace->all; track; track = track->older)
 		if (!track->is_retired)
-			describe_again(track);
+			begin_again(track);
 }
 
 // ---- events -----------------------------------------------------------------------------------------
@@ -482,11 +489,13 @@ void pft_trace_turn(struct pft_trace *trace, int fd, int json_fd, uint64_t from_
 // When something is shown that happened at `ns`: not before the file begins.
 static inline uint64_t shown_at(const struct pft_track *track, uint64_t ns)
 {
-	return __builtin_expect(ns < track->trace->from_ns, 0) ? track->trace->from_ns : ns;
+	return __builtin_expect(ns < track->from_ns, 0) ? track->from_ns : ns;
 }
 
 static inline struct pft_event event_at(struct pft_track *track, uint64_t ns)
 {
+	if (ns > track->last_ns)
+		track->last_ns = ns;
 	return pft_sequence_event(track->sequence, ns, track->event_uuid);
 }
 
@@ -538,28 +547,34 @@ static bool is_new_annotation(struct pft_sequence *sequence, unsigned annotation
 	return is_new;
 }
 
-void pft_trace_continue(struct pft_track *track, uint64_t ns, uint32_t id, uint32_t stack)
+// A begin that is shown later than it was.
+static void begin_late(struct pft_track *track, uint64_t ns, uint32_t id, uint32_t stack, unsigned annotation)
 {
 	uint64_t shown_ns = shown_at(track, ns);
-	struct pft_arg continued = {.name = "continued_ns", .kind = PFT_ARG_UNSIGNED};
+	struct pft_arg late = {
+		.name = pft_annotation_name(annotation), .kind = PFT_ARG_UNSIGNED, .number = shown_ns - ns};
 	struct pft_event event;
 
 	if (track->depth++ >= PFT_DEPTH_MAX)
 		return;
 	event = begin_event(track, shown_ns, id, stack);
-	continued.number = shown_ns - ns;
-	pft_packet_continued(&track->trace->sequences.packets, &event, continued.number,
-		is_new_annotation(track->sequence, PFT_ANNOTATION_CONTINUED));
+	pft_packet_late_begin(&track->trace->sequences.packets, &event, late.number, annotation,
+		is_new_annotation(track->sequence, annotation));
 	if (track->json)
-		begin_json(track, shown_ns, id, &continued, 1);
+		begin_json(track, shown_ns, id, &late, 1);
+}
+
+void pft_trace_continue(struct pft_track *track, uint64_t ns, uint32_t id, uint32_t stack)
+{
+	begin_late(track, ns, id, stack, PFT_ANNOTATION_CONTINUED);
 }
 
 void pft_trace_begin(struct pft_track *track, uint64_t ns, uint32_t id, uint32_t stack)
 {
 	struct pft_event event;
 
-	if (__builtin_expect(ns < track->trace->from_ns, 0)) {
-		pft_trace_continue(track, ns, id, stack);
+	if (__builtin_expect(ns < track->from_ns, 0)) {
+		begin_late(track, ns, id, stack, PFT_ANNOTATION_EARLIER);
 		return;
 	}
 	if (track->depth++ >= PFT_DEPTH_MAX)

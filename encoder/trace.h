@@ -43,8 +43,8 @@ int pft_trace_json(struct pft_trace *trace, int fd);
 // The file of packets, and that of JSON, end here; `fd` and `json_fd` (-1: there is none) are the next ones,
 // empty. Totals must have been said and everything flushed. The next files stand alone: what describes
 // process, threads and names is said anew, and what is open must be, by pft_trace_continue. Nothing in them
-// is shown earlier than `from_ns`: a slice that began before, begins there and says how long it had been
-// open. 0: at its own time.
+// is shown earlier than `from_ns`, nor than what an earlier file shows on its track: a slice that began
+// before begins there and says how long it had been open.
 void pft_trace_turn(struct pft_trace *trace, int fd, int json_fd, uint64_t from_ns);
 
 // A fresh reading; written at the next start of a sequence's state.

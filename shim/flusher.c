@@ -21,6 +21,7 @@
 #include "shim/hot/signals.h"
 #include "shim/hot/window.h"
 #include "shim/round.h"
+#include "shim/segments.h"
 
 #define NAP_NS 100000000u // between two rounds while there is work
 #define CHORES_NS UINT64_C(1000000000) // between two looks at names and dead threads
@@ -42,7 +43,6 @@ static struct {
 } identity;
 
 static struct {
-	const struct pft_place *place;
 	struct pft_replay *replay;
 	struct pft_files files; // in the file table of the context that runs
 	struct pft_files handed; // that the thread shall go on with, or none
@@ -69,7 +69,7 @@ static void note(int error)
 
 static bool drain(bool last)
 {
-	int result = pft_round_drain(flusher.replay, last, &flusher.progress);
+	int result = pft_round_drain(flusher.replay, &flusher.files, last, &flusher.progress);
 
 	note(result);
 	return result != 0;
@@ -138,7 +138,7 @@ static unsigned rest(unsigned idle_rounds)
 static int open_files(void)
 {
 	if (!pft_files_are_open(&flusher.handed))
-		return pft_place_open(flusher.place, &flusher.files);
+		return pft_segments_open(&flusher.files);
 	flusher.files = flusher.handed;
 	return 0;
 }
@@ -327,7 +327,7 @@ static void run(void)
 
 void pft_flusher_prepare(const struct pft_place *place)
 {
-	flusher.place = place;
+	pft_segments_start(place);
 	flusher.replay = NULL;
 	pft_files_clear(&flusher.handed);
 	flusher.verb = 0;
@@ -468,7 +468,7 @@ static void open_for_return(struct pft_files *handed)
 	bool whole = true;
 
 	pft_files_clear(handed);
-	if (pft_place_open(flusher.place, &low) < 0)
+	if (pft_segments_open(&low) < 0)
 		return;
 	for (int file = 0; file < PFT_FILES; file++) {
 		handed->fds[file] = move_away(low.fds[file]);

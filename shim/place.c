@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "encoder/base/segment.h"
 #include "encoder/base/sys_x86_64.h"
 #include "encoder/base/text.h"
 #include "shim/log.h"
@@ -255,15 +256,23 @@ static void latest_point(struct pft_place *place, int executions)
 		pft_log_verbose("executions/latest: ", pft_log_reason(result), NULL);
 }
 
-static int file_path(char *path, const struct pft_place *place, const char *ending)
+static int file_path(char *path, const struct pft_place *place, uint32_t segment, const char *ending)
 {
 	struct pft_text text = pft_text_in(path, PFT_PATH_MAX);
 
 	pft_text_add(&text, place->directory);
 	pft_text_add(&text, "/");
 	pft_text_add(&text, place->process);
+	pft_segment_add(&text, segment);
 	pft_text_add(&text, ending);
 	return text.cut ? -ENAMETOOLONG : 0;
+}
+
+static const char *const endings[PFT_FILES] = {".pftrace", ".json"};
+
+int pft_place_path(const struct pft_place *place, int file, uint32_t segment, char path[PFT_PATH_MAX])
+{
+	return file_path(path, place, file < PFT_FILES_SEGMENTED ? segment : 1, endings[file]);
 }
 
 // Creates the file that `path` ends in.
@@ -312,11 +321,10 @@ static int files_create(const struct pft_place *place, int directory)
 
 static int name_files(struct pft_place *place)
 {
-	static const char *const endings[PFT_FILES] = {".pftrace", ".json"};
-	int result = file_path(place->session_link, place, ".session");
+	int result = file_path(place->session_link, place, 1, ".session");
 
 	for (int file = 0; result == 0 && file < PFT_FILES; file++)
-		result = file_path(place->paths[file], place, endings[file]);
+		result = pft_place_path(place, file, 1, place->paths[file]);
 	return result;
 }
 
@@ -412,19 +420,54 @@ static int file_open(const char *path)
 	return -ESTALE;
 }
 
-int pft_place_open(const struct pft_place *place, struct pft_files *files)
+// Up to the first that fails: then the others are open still.
+static int open_each(const struct pft_place *place, uint32_t segment, int count, int (*open)(const char *),
+	struct pft_files *files)
 {
-	pft_files_clear(files);
-	for (int file = 0; file < PFT_FILES; file++) {
-		int fd = is_wanted(place, file) ? file_open(place->paths[file]) : -1;
+	char path[PFT_PATH_MAX];
+	int result = 0;
 
-		if (is_wanted(place, file) && fd < 0) {
-			pft_files_close(files);
-			return fd;
-		}
-		files->fds[file] = fd;
+	pft_files_clear(files);
+	for (int file = 0; result >= 0 && file < count; file++) {
+		if (!is_wanted(place, file))
+			continue;
+		result = pft_place_path(place, file, segment, path);
+		if (result == 0)
+			result = open(path);
+		if (result >= 0)
+			files->fds[file] = result;
 	}
-	return 0;
+	return result < 0 ? result : 0;
+}
+
+int pft_place_open(const struct pft_place *place, uint32_t segment, struct pft_files *files)
+{
+	int error = open_each(place, segment, PFT_FILES, file_open, files);
+
+	if (error)
+		pft_files_close(files);
+	return error;
+}
+
+static int file_make(const char *path)
+{
+	const int flags = O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC;
+
+	return (int)pft_sys_openat(AT_FDCWD, path, flags, 0600);
+}
+
+int pft_place_create(const struct pft_place *place, uint32_t segment, struct pft_files *files)
+{
+	char path[PFT_PATH_MAX];
+	int error = open_each(place, segment, PFT_FILES_SEGMENTED, file_make, files);
+
+	if (!error)
+		return 0;
+	for (int file = 0; file < PFT_FILES_SEGMENTED; file++)
+		if (files->fds[file] >= 0 && pft_place_path(place, file, segment, path) == 0)
+			pft_sys1(SYS_unlink, path);
+	pft_files_close(files);
+	return error;
 }
 
 void pft_files_clear(struct pft_files *files)

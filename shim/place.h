@@ -4,6 +4,7 @@
 //
 //   {directory}/executions/{execution}/{process}.pftrace        the trace
 //   {directory}/executions/{execution}/{process}.json           the trace as Chrome JSON
+//   {directory}/executions/{execution}/{process}.part2.pftrace  its second segment, if there is one
 //   {directory}/executions/{execution}/{process}.session        link to the session's memory while it runs
 //   {directory}/executions/latest                               link to the newest execution
 //
@@ -22,6 +23,9 @@
 
 // The files that a process may leave. The first of those that there are is the one that the user is told of.
 enum pft_file { PFT_FILE_TRACE, PFT_FILE_JSON, PFT_FILES };
+
+// The first of them are written in segments (segments.h), each with a name of its own.
+#define PFT_FILES_SEGMENTED 2
 
 #define PFT_FILE_BIT(file) (1u << (file))
 
@@ -60,9 +64,16 @@ struct pft_files {
 void pft_files_clear(struct pft_files *files);
 bool pft_files_are_open(const struct pft_files *files);
 
-// Opens the files for appending, close-on-exec; the descriptors are the caller's. 0, or -errno and none is
-// open; -ESTALE: what is there now is no file.
-int pft_place_open(const struct pft_place *place, struct pft_files *files);
+// Opens the files, those of segment `segment` where there are several, for appending, close-on-exec; the
+// descriptors are the caller's. 0, or -errno and none is open; -ESTALE: what is there now is no file.
+int pft_place_open(const struct pft_place *place, uint32_t segment, struct pft_files *files);
+
+// Creates the files of another segment, and opens them likewise. -EEXIST: one of the names is taken.
+int pft_place_create(const struct pft_place *place, uint32_t segment, struct pft_files *files);
+
+// The path of a file of that segment. 0, or -ENAMETOOLONG.
+int pft_place_path(const struct pft_place *place, int file, uint32_t segment, char path[PFT_PATH_MAX]);
+
 void pft_files_close(struct pft_files *files);
 
 // The trace that the user is told of.

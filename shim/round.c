@@ -14,6 +14,7 @@
 #include "shim/hot/ring.h"
 #include "shim/hot/self.h"
 #include "shim/hot/window.h"
+#include "shim/segments.h"
 
 // ---- draining ---------------------------------------------------------------------------------------
 
@@ -77,6 +78,14 @@ static int drain_thread(struct pft_replay *replay, struct pft_self *self, uint32
 	return error ? error : 1;
 }
 
+// There was something to drain.
+static int follow_segments(struct pft_replay *replay, struct pft_files *files)
+{
+	int error = pft_segments_follow(replay, files);
+
+	return error ? error : 1;
+}
+
 static bool is_due(uint32_t state, bool last)
 {
 	if (state == PFT_THREAD_LIVE)
@@ -84,7 +93,7 @@ static bool is_due(uint32_t state, bool last)
 	return state == PFT_THREAD_ENDED;
 }
 
-static int drain_threads(struct pft_replay *replay, bool last, uint32_t *progress)
+static int drain_threads(struct pft_replay *replay, struct pft_files *files, bool last, uint32_t *progress)
 {
 	struct pft_self *self;
 	int result = 0;
@@ -93,6 +102,8 @@ static int drain_threads(struct pft_replay *replay, bool last, uint32_t *progres
 		uint32_t state = state_of(index);
 		int drained = is_due(state, last) ? drain_thread(replay, self, index, state) : 0;
 
+		if (drained > 0)
+			drained = follow_segments(replay, files);
 		if (result >= 0 && drained != 0)
 			result = drained;
 		__atomic_add_fetch(progress, 1, __ATOMIC_RELAXED);
@@ -101,12 +112,12 @@ static int drain_threads(struct pft_replay *replay, bool last, uint32_t *progres
 }
 
 // The threads that a pass has helped on are ended and given room by draining them once more.
-int pft_round_drain(struct pft_replay *replay, bool last, uint32_t *progress)
+int pft_round_drain(struct pft_replay *replay, struct pft_files *files, bool last, uint32_t *progress)
 {
-	int result = drain_threads(replay, last, progress);
+	int result = drain_threads(replay, files, last, progress);
 
 	while (pft_replay_pass(replay, false)) {
-		int drained = drain_threads(replay, last, progress);
+		int drained = drain_threads(replay, files, last, progress);
 
 		if (result >= 0 && drained != 0)
 			result = drained;

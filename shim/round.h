@@ -6,12 +6,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct pft_files;
 struct pft_replay;
 
 // Drains every thread: encodes what it recorded, commits, and only then gives its ring's room back. `last`:
-// also those that keep the newest events in their rings (PFT_OVERFLOW=overwrite). `*progress` counts up with
-// each thread. 1 when there was something to drain, 0, or the first -errno that writing met.
-int pft_round_drain(struct pft_replay *replay, bool last, uint32_t *progress);
+// also those that keep the newest events in their rings (PFT_OVERFLOW=overwrite). `files`, the replay's, are
+// replaced when the next segment begins. `*progress` counts up with each thread. 1 when there was something
+// to drain, 0, or the first -errno that writing met.
+int pft_round_drain(struct pft_replay *replay, struct pft_files *files, bool last, uint32_t *progress);
 
 // A fresh reading of all clocks.
 void pft_round_renew_clocks(struct pft_replay *replay);

@@ -16,6 +16,7 @@
 #define BUFFER_MIN (UINT64_C(16) << 10)
 #define BUFFER_MAX (UINT64_C(64) << 20)
 #define BUFFER_DEFAULT (UINT64_C(128) << 10)
+#define SEGMENT_MIN (UINT64_C(64) << 10)
 
 // A word and what it means; the last has no word.
 struct choice {
@@ -163,20 +164,46 @@ static bool format_parse(struct pft_settings *settings, const char *value)
 	return true;
 }
 
+// A number with K, M, G or nothing; what follows is left in `rest`.
+static bool bytes_parse(const char *value, uint64_t *bytes, const char **rest)
+{
+	static const char units[] = "kmg";
+	const char *unit;
+
+	if (!number_parse(value, bytes, rest))
+		return false;
+	unit = **rest ? strchr(units, lower(**rest)) : NULL;
+	if (!unit)
+		return true;
+	++*rest;
+	return !__builtin_mul_overflow(*bytes, UINT64_C(1024) << 10 * (unit - units), bytes);
+}
+
 static bool buffer_parse(struct pft_settings *settings, const char *value)
 {
-	static const struct choice units[] = {{"", 0}, {"K", 10}, {"M", 20}, {NULL, 0}};
-	const char *unit;
 	uint64_t bytes;
-	int shift;
+	const char *rest;
 
-	if (!number_parse(value, &bytes, &unit) || !choice_parse(units, unit, &shift) ||
-		bytes > BUFFER_MAX >> shift || bytes << shift < BUFFER_MIN)
+	if (!bytes_parse(value, &bytes, &rest) || *rest || bytes > BUFFER_MAX || bytes < BUFFER_MIN)
 		return false;
 	settings->buffer_bytes = BUFFER_MIN;
-	while (settings->buffer_bytes < bytes << shift)
+	while (settings->buffer_bytes < bytes)
 		settings->buffer_bytes *= 2;
 	return true;
+}
+
+static bool max_size_parse(struct pft_settings *settings, const char *value)
+{
+	const char *rest;
+	uint64_t kept = 0;
+
+	if (!bytes_parse(value, &settings->segment_bytes, &rest) || settings->segment_bytes < SEGMENT_MIN)
+		return false;
+	if (*rest == ',' &&
+		(!number_parse(rest + 1, &kept, &rest) || kept == 0 || kept > PFT_SEGMENTS_KEPT_MAX))
+		return false;
+	settings->segments_kept = (uint32_t)kept;
+	return !*rest;
 }
 
 static bool duration_parse(const char *value, uint64_t *ns)
@@ -292,6 +319,9 @@ static const struct setting other_settings[] = {
 	{"PFT_PROCESS_NAME", NULL, "a name", process_name_parse},
 	{"PFT_FORMAT", NULL, "pftrace, json, or both: pftrace,json", format_parse},
 	{"PFT_BUFFER", NULL, "bytes from 16K to 64M", buffer_parse},
+	{"PFT_MAX_SIZE", NULL,
+		"bytes from 64K on, with K, M or G, and after a comma how many files are kept, 1 to 1000",
+		max_size_parse},
 	{"PFT_OVERFLOW", NULL, "wait, drop, overwrite", overflow_parse},
 	{"PFT_MIN_DURATION", NULL, "a number with ns, us, ms or s", min_duration_parse},
 	{"PFT_MAX_DEPTH", NULL, "a number from 1 to 500", max_depth_parse},
@@ -302,7 +332,7 @@ static const struct setting other_settings[] = {
 	{"PFT_VERBOSE", NULL, "1 or 0, true or false, yes or no, on or off", verbose_parse},
 };
 
-_Static_assert(PFT_DEPTH_MAX == 500, "as the text above says");
+_Static_assert(PFT_DEPTH_MAX == 500 && PFT_SEGMENTS_KEPT_MAX == 1000, "as the texts above say");
 
 const char *pft_environment_get(char *const *environment, const char *name)
 {

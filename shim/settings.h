@@ -26,6 +26,8 @@ struct pft_settings {
 	uint64_t buffer_bytes; // of one thread's ring, a power of two
 	uint64_t min_duration_ns; // 0: none
 	uint64_t max_depth; // 0: none
+	uint64_t segment_bytes; // at which another file begins; 0: never
+	uint32_t segments_kept; // 0: all
 	bool stacks; // PFT_STACKS asks for some
 	const char *stack_functions; // selectors of calls whose stacks are taken at the begin, or NULL: at
 				     // the end

@@ -28,6 +28,7 @@
 #include "shim/process.h"
 #include "shim/relatives.h"
 #include "shim/sanitizer.h"
+#include "shim/segments.h"
 #include "shim/select.h"
 #include "shim/settings.h"
 #include "shim/store.h"
@@ -90,6 +91,13 @@ static void say_incomplete(const struct pft_totals *totals, int error)
 		pft_place_shown(&place), NULL);
 }
 
+static void say_segments(void)
+{
+	if (pft_segments_trouble())
+		pft_log_say("a trace is larger than PFT_MAX_SIZE: no other file could be made: ",
+			pft_place_shown(&place), ": ", pft_log_reason(pft_segments_trouble()), NULL);
+}
+
 static void end_recording(void)
 {
 	struct pft_totals totals;
@@ -119,6 +127,7 @@ static void end_recording(void)
 			    "what they "
 			    "did is counted as dropped",
 			NULL);
+	say_segments();
 	pft_store_remove(&place);
 	say_totals(&totals);
 }

@@ -189,6 +189,9 @@ static void fill_header(struct pft_session *session, const struct pft_settings *
 	session->overflow = settings->overflow;
 	session->min_duration_ns = settings->min_duration_ns;
 	session->max_depth = settings->max_depth;
+	session->segment_bytes = settings->segment_bytes;
+	session->segments_kept = settings->segments_kept;
+	session->segments.number = 1;
 	fill_clocks(session);
 	read_command_line(session);
 	add_text(session->process, sizeof(session->process), program);

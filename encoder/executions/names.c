@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "encoder/base/segment.h"
 #include "encoder/recover/paths.h"
-#include "encoder/session.h"
 
 // Shortens the name by an ending that something stands before.
 static bool take_ending(const char *name, size_t *length, const char *ending)

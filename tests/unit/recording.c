@@ -28,6 +28,7 @@
 static char base[] = "/tmp/pft-recording-XXXXXX";
 
 struct pft_place recording_place = {.wanted = PFT_FILE_BIT(PFT_FILE_TRACE)};
+uint32_t recording_segment = 1;
 struct pft_settings recording_settings = {
 	.mode = PFT_MODE_USER,
 	.overflow = PFT_OVERFLOW_WAIT,
@@ -191,8 +192,15 @@ static const char *name_of(const Pft__Proto__TracePacket *packet)
 static const Pft__Proto__Trace *read_file(void)
 {
 	const Pft__Proto__Trace *trace;
-	int fd = open(recording_place.paths[PFT_FILE_TRACE], O_RDONLY | O_CLOEXEC);
+	char later[PFT_PATH_MAX];
+	const char *path = recording_place.paths[PFT_FILE_TRACE];
+	int fd;
 
+	if (recording_segment > 1) {
+		cr_assert_eq(pft_place_path(&recording_place, PFT_FILE_TRACE, recording_segment, later), 0);
+		path = later;
+	}
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	cr_assert_geq(fd, 0);
 	trace = pft_reader_packets(fd);
 	close(fd);

@@ -15,6 +15,9 @@
 extern struct pft_settings recording_settings;
 extern struct pft_place recording_place;
 
+// The segment of the trace that is read; the first unless a test says so.
+extern uint32_t recording_segment;
+
 // The directory that everything is made in, and that recording_clean removes; before a fork, for the parent.
 void recording_directory(void);
 

@@ -332,7 +332,7 @@ Test(place, opens_the_trace_for_appending_and_not_for_children)
 
 	cr_assert_eq(pft_place_make(&place, base, "night", NULL, "tool"), 0);
 	for (int i = 0; i < 2; i++) {
-		cr_assert_eq(pft_place_open(&place, &files), 0);
+		cr_assert_eq(pft_place_open(&place, 1, &files), 0);
 		cr_assert(fcntl(files.fds[PFT_FILE_TRACE], F_GETFD) & FD_CLOEXEC);
 		cr_assert_eq(write(files.fds[PFT_FILE_TRACE], "1234", 4), 4);
 		cr_assert_eq(files.fds[PFT_FILE_JSON], -1);
@@ -354,7 +354,7 @@ Test(place, makes_the_files_of_both_formats_under_one_name)
 	cr_assert_str_eq(place.paths[PFT_FILE_TRACE], below("executions/night/worker.pftrace"));
 	cr_assert_str_eq(place.paths[PFT_FILE_JSON], below("executions/night/worker.json"));
 	cr_assert_eq(mode_of(place.paths[PFT_FILE_JSON]), S_IFREG | 0600);
-	cr_assert_eq(pft_place_open(&place, &files), 0);
+	cr_assert_eq(pft_place_open(&place, 1, &files), 0);
 	cr_assert_eq(write(files.fds[PFT_FILE_JSON], "1234", 4), 4);
 	cr_assert_geq(files.fds[PFT_FILE_TRACE], 0);
 	pft_files_close(&files);
@@ -372,7 +372,7 @@ Test(place, makes_json_alone)
 	place.wanted = PFT_FILE_BIT(PFT_FILE_JSON);
 	cr_assert_eq(pft_place_make(&place, base, "night", "worker", "tool"), 0);
 	cr_assert_neq(access(place.paths[PFT_FILE_TRACE], F_OK), 0);
-	cr_assert_eq(pft_place_open(&place, &files), 0);
+	cr_assert_eq(pft_place_open(&place, 1, &files), 0);
 	cr_assert_eq(files.fds[PFT_FILE_TRACE], -1);
 	cr_assert_geq(files.fds[PFT_FILE_JSON], 0);
 	cr_assert_str_eq(pft_place_shown(&place), place.paths[PFT_FILE_JSON]);
@@ -398,9 +398,28 @@ Test(place, opens_both_files_or_none)
 	cr_assert_eq(unlink(place.paths[PFT_FILE_JSON]), 0);
 	lowest = dup(0);
 	close(lowest);
-	cr_assert_eq(pft_place_open(&place, &files), -ENOENT);
+	cr_assert_eq(pft_place_open(&place, 1, &files), -ENOENT);
 	cr_assert_eq(files.fds[PFT_FILE_TRACE], -1);
 	cr_assert_eq(dup(0), lowest);
+}
+
+Test(place, makes_the_files_of_another_segment_or_none)
+{
+	struct pft_files files;
+
+	place.wanted = BOTH;
+	cr_assert_eq(pft_place_make(&place, base, "night", "worker", "tool"), 0);
+	cr_assert_eq(pft_place_create(&place, 2, &files), 0);
+	cr_assert_eq(mode_of(below("executions/night/worker.part2.pftrace")), S_IFREG | 0600);
+	cr_assert_eq(mode_of(below("executions/night/worker.part2.json")), S_IFREG | 0600);
+	cr_assert(fcntl(files.fds[PFT_FILE_JSON], F_GETFD) & FD_CLOEXEC);
+	pft_files_close(&files);
+	cr_assert_eq(pft_place_open(&place, 2, &files), 0);
+	pft_files_close(&files);
+	cr_assert_eq(symlink("nowhere", below("executions/night/worker.part3.json")), 0);
+	cr_assert_eq(pft_place_create(&place, 3, &files), -EEXIST);
+	cr_assert_neq(access(below("executions/night/worker.part3.pftrace"), F_OK), 0);
+	cr_assert_eq(files.fds[PFT_FILE_TRACE], -1);
 }
 
 // With a reader and without.
@@ -412,9 +431,9 @@ Test(place, opens_nothing_but_a_file, .timeout = 10)
 	cr_assert_eq(pft_place_make(&place, base, "night", NULL, "tool"), 0);
 	cr_assert_eq(unlink(place.paths[PFT_FILE_TRACE]), 0);
 	cr_assert_eq(mkfifo(place.paths[PFT_FILE_TRACE], 0600), 0);
-	cr_assert_eq(pft_place_open(&place, &files), -ESTALE);
+	cr_assert_eq(pft_place_open(&place, 1, &files), -ESTALE);
 	reader = open(place.paths[PFT_FILE_TRACE], O_RDONLY | O_NONBLOCK);
-	cr_assert_eq(pft_place_open(&place, &files), -ESTALE);
+	cr_assert_eq(pft_place_open(&place, 1, &files), -ESTALE);
 	cr_assert_eq(files.fds[PFT_FILE_TRACE], -1);
 	cr_assert_eq(dup(0), reader + 1);
 	close(reader + 1);

@@ -117,7 +117,7 @@ Test(segments, show_nothing_earlier_than_they_begin)
 	close_trace();
 	lines = pft_reader_slices(second);
 	check(lines, 0, "\"ts\": 1000000050, \"dur\": 0");
-	check(lines, 0, "\"continued_ns\": 30");
+	check(lines, 0, "\"began_earlier_ns\": 30");
 	check(lines, 1, "\"ts\": 1000000050");
 }
 
@@ -330,7 +330,7 @@ Test(segments, begin_calls_that_a_filter_held_back_where_they_are_written)
 	cr_assert_eq(attribute(first, "pftshim.filtered"), 1);
 	check(pft_reader_slices(second), 0, "\"continued_ns\": 4000");
 	check(pft_reader_slices(second), 1, "\"ts\": 1000005000, \"dur\": 3500");
-	check(pft_reader_slices(second), 1, "\"continued_ns\": 500");
+	check(pft_reader_slices(second), 1, "\"began_earlier_ns\": 500");
 }
 
 Test(segments, continue_calls_on_stacks_that_are_no_threads_own)
@@ -352,7 +352,7 @@ Test(segments, continue_calls_on_stacks_that_are_no_threads_own)
 	lines = pft_reader_slices(second);
 	check(lines, 0, "\"continued_ns\": 4000");
 	check(lines, 0, "\"dur\": 3000");
-	check(lines, 1, "\"continued_ns\": 3000");
+	check(lines, 1, "\"began_earlier_ns\": 3000");
 	check(lines, 1, "\"dur\": 2000");
 	check(lines, 1, "\"parent\": \"libz.so.1::inflate\"");
 }

@@ -162,6 +162,28 @@ Test(settings, rounds_a_buffer_up_to_a_power_of_two)
 	}
 }
 
+Test(settings, reads_the_size_of_segments_and_how_many_are_kept)
+{
+	static const struct {
+		const char *assignment;
+		uint64_t bytes;
+		uint32_t kept;
+	} sizes[] = {
+		{"PFT_MAX_SIZE=", 0, 0},
+		{"PFT_MAX_SIZE=65536", 65536, 0},
+		{"PFT_MAX_SIZE=64K", 65536, 0},
+		{"PFT_MAX_SIZE=64m,4", UINT64_C(64) << 20, 4},
+		{"PFT_MAX_SIZE=3G,1000", UINT64_C(3) << 30, 1000},
+		{"PFT_MAX_SIZE=100000,1", 100000, 1},
+	};
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		cr_assert_eq(read_one(sizes[i].assignment), 0, "%s", sizes[i].assignment);
+		cr_assert_eq(settings.segment_bytes, sizes[i].bytes, "%s", sizes[i].assignment);
+		cr_assert_eq(settings.segments_kept, sizes[i].kept, "%s", sizes[i].assignment);
+	}
+}
+
 Test(settings, refuses_numbers_that_are_none_or_out_of_range)
 {
 	static const char *const wrong[] = {
@@ -176,6 +198,16 @@ Test(settings, refuses_numbers_that_are_none_or_out_of_range)
 		"PFT_BUFFER=K",
 		"PFT_BUFFER=18446744073709551616",
 		"PFT_BUFFER=18014398509481985K",
+		"PFT_MAX_SIZE=65535",
+		"PFT_MAX_SIZE=63K",
+		"PFT_MAX_SIZE=64KB",
+		"PFT_MAX_SIZE=64M,",
+		"PFT_MAX_SIZE=64M,0",
+		"PFT_MAX_SIZE=64M,1001",
+		"PFT_MAX_SIZE=64M,4x",
+		"PFT_MAX_SIZE=64M 4",
+		"PFT_MAX_SIZE=,4",
+		"PFT_MAX_SIZE=17179869184G",
 		"PFT_MIN_DURATION=10",
 		"PFT_MIN_DURATION=us",
 		"PFT_MIN_DURATION=1.5us",
