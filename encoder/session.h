@@ -319,6 +319,7 @@ struct pft_session {
 	uint32_t reserved;
 	struct pft_segments segments; // as of now
 	struct pft_made made; // the trace's latest segment, which the commits need not know yet
+	struct pft_made removing; // the latest that counts as removed; its files may be there still
 	struct pft_control control;
 	struct pft_relative parent; // the nearest ancestor that records
 	struct pft_relative before; // what this process was before exec

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Beginning segments and removing the oldest: see segments.h. Flusher context. The order, so that a kill
-// leaves every event in one file: the session names the next file, the file is made, the replay turns and
-// commits, and only then an old one goes.
+// Beginning segments and removing the oldest: see segments.h. Flusher context. The order, so that after a
+// kill every event is in one file and what has gone is counted: the session names the next file, it is made,
+// the replay turns and commits; then the oldest is counted as removed, that is committed, and it goes.
 #include "shim/segments.h"
 
 #include <errno.h>
@@ -100,27 +100,33 @@ static int create(struct pft_files *files)
 
 // ---- the next one -----------------------------------------------------------------------------------
 
-static void remove_oldest(void)
+static int remove_oldest(struct pft_replay *replay)
 {
 	const struct segment *oldest = &segments.kept[segments.first];
+	int error;
 
 	pft_session->segments.removed++;
 	pft_session->segments.events_removed += oldest->events;
+	pft_session->removing = oldest->made;
+	error = pft_replay_commit(replay);
 	remove_files(&oldest->made);
 	segments.first = (segments.first + 1) % PFT_SEGMENTS_KEPT_MAX;
 	segments.count--;
+	return error;
 }
 
 // The present one counts among those that are kept.
-static void keep(const struct segment *complete)
+static int keep(struct pft_replay *replay, const struct segment *complete)
 {
 	uint32_t most = pft_session->segments_kept;
+	int error = 0;
 
 	if (most == 0)
-		return;
+		return 0;
 	segments.kept[(segments.first + segments.count++) % PFT_SEGMENTS_KEPT_MAX] = *complete;
-	while (segments.count >= most)
-		remove_oldest();
+	while (segments.count >= most && error == 0)
+		error = remove_oldest(replay);
+	return error;
 }
 
 static void close_segment(struct pft_files *files)
@@ -148,14 +154,14 @@ static int turn(struct pft_replay *replay, struct pft_files *files)
 	if (present->number == complete.made.segment) { // it could not be completed
 		close_segment(&next);
 		remove_files(&pft_session->made);
+		pft_session->made = (struct pft_made){0};
 		return error;
 	}
 	close_segment(files);
 	for (int file = 0; file < PFT_FILES_SEGMENTED; file++)
 		files->fds[file] = next.fds[file];
 	complete.events = present->written_before - before;
-	keep(&complete);
-	return error;
+	return error ? error : keep(replay, &complete);
 }
 
 int pft_segments_follow(struct pft_replay *replay, struct pft_files *files)

@@ -25,9 +25,11 @@
 struct job {
 	const char *trace_path, *session_path;
 	char link_path[PFT_SESSION_PATH]; // leads to the session, or is it; may not be there
+	char segment_path[PFT_SESSION_PATH]; // of the trace that the session goes on with
 	struct stat trace_file, session_file;
 	int trace_fd, session_fd; // for reading; or -1
 	struct pft_session *session; // the copy
+	bool removal_committed; // the last commit counts the removal that the session speaks of
 	bool asked;
 };
 
@@ -69,16 +71,40 @@ static enum pft_answer open_session(struct job *job)
 	return flaw ? pft_answer_say(PFT_ANSWER_INPUT, job->session_path, flaw) : PFT_ANSWER_DONE;
 }
 
+static enum pft_answer find_link(struct job *job)
+{
+	if (pft_path_link(job->link_path, sizeof job->link_path, job->trace_path))
+		return PFT_ANSWER_DONE;
+	return pft_answer_say(
+		PFT_ANSWER_INPUT, job->trace_path, "is no trace: its name does not end in .pftrace");
+}
+
 static enum pft_answer open_trace(struct job *job)
 {
-	if (!pft_path_swap(job->link_path, sizeof job->link_path, job->trace_path, PFT_TRACE_ENDING,
-		    PFT_LINK_ENDING))
-		return pft_answer_say(
-			PFT_ANSWER_INPUT, job->trace_path, "is no trace: its name does not end in .pftrace");
 	job->trace_fd = pft_path_open(job->trace_path, O_RDONLY, &job->trace_file);
 	if (job->trace_fd < 0)
 		return pft_answer_say(PFT_ANSWER_FAILED, job->trace_path, strerror(errno));
 	return PFT_ANSWER_DONE;
+}
+
+static uint32_t committed_segment(const struct job *job)
+{
+	return pft_session_commit(job->session, job->session->generation)->segments.number;
+}
+
+// The segment that the last commit speaks of.
+static enum pft_answer open_segment(struct job *job)
+{
+	if (!pft_path_segment(job->segment_path, sizeof job->segment_path, job->link_path, PFT_LINK_ENDING,
+		    committed_segment(job), PFT_TRACE_ENDING))
+		return pft_answer_say(PFT_ANSWER_FAILED, job->link_path, strerror(ENAMETOOLONG));
+	if (job->trace_fd >= 0)
+		close(job->trace_fd);
+	job->removal_committed =
+		pft_session_commit(job->session, job->session->generation)->segments.removed ==
+		job->session->segments.removed;
+	job->trace_path = job->segment_path;
+	return open_trace(job);
 }
 
 static enum pft_answer close_job(struct job *job, enum pft_answer answer)
@@ -108,10 +134,12 @@ static bool is_alive(const struct job *job)
 // where the session says that it is.
 static bool belong_together(const struct job *job)
 {
-	const char *named = job->session->trace_path;
+	char named[PFT_SESSION_PATH + 64];
 	struct stat found;
 
-	if (strcmp(pft_path_name(named), pft_path_name(job->trace_path)) != 0)
+	if (!pft_path_segment(named, sizeof named, job->session->trace_path, PFT_TRACE_ENDING,
+		    committed_segment(job), PFT_TRACE_ENDING) ||
+		strcmp(pft_path_name(named), pft_path_name(job->trace_path)) != 0)
 		return false;
 	return stat(named, &found) != 0 || pft_path_is_same(&found, &job->trace_file);
 }
@@ -130,6 +158,43 @@ static bool mark_finished(const struct job *job)
 	if (fd >= 0)
 		close(fd);
 	return done;
+}
+
+static bool is_segment(const struct pft_made *made, int file, const struct stat *found)
+{
+	return found->st_ino == made->files[file].inode && found->st_dev == made->files[file].device;
+}
+
+// A segment that is named and that no inode is known of had been made, and nothing was written yet.
+static bool is_begun(const struct pft_made *made, int file, const struct stat *found)
+{
+	return made->files[file].inode ? is_segment(made, file, found) : found->st_size == 0;
+}
+
+// Whatever else has come to the place of a file stays.
+static void remove_segment(const struct job *job, const struct pft_made *made,
+	bool (*is_it)(const struct pft_made *, int, const struct stat *))
+{
+	static const char *const endings[] = {PFT_TRACE_ENDING, PFT_JSON_ENDING};
+	char path[PFT_SESSION_PATH];
+	struct stat found;
+
+	for (int file = 0; file < 2; file++)
+		if (pft_path_segment(path, sizeof path, job->link_path, PFT_LINK_ENDING, made->segment,
+			    endings[file]) &&
+			lstat(path, &found) == 0 && S_ISREG(found.st_mode) &&
+			found.st_uid == job->trace_file.st_uid && is_it(made, file, &found))
+			unlink(path);
+}
+
+// A segment that was begun when the process died, and that no commit speaks of: what it holds was put into
+// the one before. And what the process had counted as removed.
+static void remove_segments(const struct job *job)
+{
+	if (job->session->made.segment > committed_segment(job))
+		remove_segment(job, &job->session->made, is_begun);
+	if (job->removal_committed)
+		remove_segment(job, &job->session->removing, is_segment);
 }
 
 // The session goes last: with it everything could be done once more.
@@ -179,6 +244,7 @@ static enum pft_answer write_trace(const struct job *job)
 		" filtered + %" PRIu64 " dropped\n",
 		job->trace_path, completed.found, completed.totals.produced, completed.totals.written,
 		completed.totals.filtered, completed.totals.dropped);
+	remove_segments(job);
 	if (!remove_session(job))
 		return pft_answer_say(PFT_ANSWER_FAILED, job->session_path, strerror(errno));
 	return PFT_ANSWER_DONE;
@@ -204,8 +270,13 @@ enum pft_answer pft_job_trace(const char *trace_path, bool asked)
 {
 	struct job job = {.trace_path = trace_path, .trace_fd = -1, .session_fd = -1, .asked = asked};
 	char buffer[PFT_SESSION_PATH];
-	enum pft_answer answer = open_trace(&job);
+	bool there = access(trace_path, F_OK) == 0 || errno != ENOENT;
+	enum pft_answer answer = find_link(&job);
 
+	if (!asked && !there) // its name was read before the recovery of another segment
+		return PFT_ANSWER_DONE;
+	if (answer == PFT_ANSWER_DONE)
+		answer = open_trace(&job);
 	if (answer != PFT_ANSWER_DONE)
 		return close_job(&job, answer);
 	job.session_path = pft_path_session(buffer, sizeof buffer, job.link_path);
@@ -217,6 +288,8 @@ enum pft_answer pft_job_trace(const char *trace_path, bool asked)
 		return close_job(&job, pft_answer_of(answer, pft_repair(trace_path, job.trace_fd, asked)));
 	}
 	answer = open_session(&job);
+	if (answer == PFT_ANSWER_DONE)
+		answer = open_segment(&job);
 	return close_job(&job, answer == PFT_ANSWER_DONE ? use_session(&job) : answer);
 }
 
@@ -230,6 +303,8 @@ enum pft_answer pft_job_session(const char *path, bool asked)
 	job.trace_path = job.session->trace_path;
 	if (job.session->finished && access(job.trace_path, F_OK) != 0 && errno == ENOENT && !is_alive(&job))
 		return close_job(&job, remove_session(&job) ? PFT_ANSWER_DONE : PFT_ANSWER_FAILED);
-	answer = open_trace(&job);
+	answer = find_link(&job);
+	if (answer == PFT_ANSWER_DONE)
+		answer = open_segment(&job);
 	return close_job(&job, answer == PFT_ANSWER_DONE ? use_session(&job) : answer);
 }

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "encoder/base/segment.h"
+
 bool pft_path_ends(const char *path, const char *ending)
 {
 	size_t length = strlen(path), tail = strlen(ending);
@@ -28,6 +30,32 @@ bool pft_path_swap(char *swapped, size_t size, const char *path, const char *end
 
 	return pft_path_ends(path, ending) &&
 	       (size_t)snprintf(swapped, size, "%.*s%s", kept, path, other) < size;
+}
+
+bool pft_path_segment(
+	char *swapped, size_t size, const char *path, const char *ending, uint32_t number, const char *other)
+{
+	char numbered[64];
+	struct pft_text text = pft_text_in(numbered, sizeof numbered);
+
+	pft_segment_add(&text, number);
+	pft_text_add(&text, other);
+	return pft_path_swap(swapped, size, path, ending, numbered);
+}
+
+bool pft_path_link(char *link, size_t size, const char *trace)
+{
+	struct stat found;
+	size_t name, stem;
+
+	if (!pft_path_swap(link, size, trace, PFT_TRACE_ENDING, PFT_LINK_ENDING))
+		return false;
+	name = strlen(link) - strlen(PFT_LINK_ENDING);
+	stem = pft_segment_stem(link, name);
+	// A process may be called as a segment is.
+	if (stem != name && lstat(link, &found) != 0)
+		memmove(link + stem, PFT_LINK_ENDING, sizeof PFT_LINK_ENDING);
+	return true;
 }
 
 const char *pft_path_session(char *buffer, size_t size, const char *link)

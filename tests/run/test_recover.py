@@ -52,8 +52,11 @@ class Process:
         self.process.kill()
         self.process.communicate()
 
+    def paths(self):
+        return glob.glob(os.path.join(glob.escape(self.directory), "executions", "*-*", "*.pftrace"))
+
     def path(self):
-        paths = glob.glob(os.path.join(glob.escape(self.directory), "executions", "*-*", "*.pftrace"))
+        paths = self.paths()
         assert len(paths) == 1, paths
         return paths[0]
 
@@ -106,7 +109,7 @@ def after(events, depth_max):
             (begins if step > 0 else ends)[name] += times
         if i < events % 8:
             stack.append(name) if step > 0 else stack.pop()
-    return begins, ends, stack[:depth_max]
+    return +begins, +ends, stack[:depth_max]  # without those that there are none of
 
 
 def waits(trace):
@@ -184,6 +187,87 @@ def what_was_recorded_before_each_of_a_thousand_kills_is_recovered():
     for _ in range(250):
         for survives in KILLS:
             survives()
+
+
+# ---- segments ---------------------------------------------------------------------------------------
+
+class Segments:
+    """The segments of a recovered trace as one: what assert_holds_all asks of a trace."""
+
+    def __init__(self, paths):
+        traces = sorted((reader.Trace(path) for path in paths), key=lambda t: t.attributes["pftshim.segment"])
+        numbers = [t.attributes["pftshim.segment"] for t in traces]
+        assert numbers == list(range(numbers[0], numbers[0] + len(numbers))), numbers
+        for trace in traces:
+            assert not trace.errors, (trace.path, trace.errors[:5])
+        self.last, self.removed = traces[-1], numbers[0] - 1
+        self._thread_of = {id(s): t.thread_of(s) for t in traces for s in t.slices}
+        # A slice that goes on is begun again: the last one shows whether it has ended.
+        self.slices = [s for t in traces for s in t.slices if s.end is not None or t is self.last]
+        self._made = sum(2 - (s.end is None) - ("continued_ns" in s.args) for t in traces for s in t.slices)
+
+    def thread_of(self, event):
+        return self._thread_of[id(event)]
+
+    def totals(self):
+        totals = self.last.totals()
+        assert totals["produced"] == totals["written"] + totals["filtered"] + totals["dropped"], totals
+        assert totals["written"] == self._made + self.last.attributes["pftshim.events_removed"], (totals, self._made)
+        return totals
+
+
+def kill_among_segments(**pft):
+    process = Process("killed", 3, 400, buffer="16K", **pft)
+    process.await_threads(3)
+    time.sleep(random.uniform(0, 0.3))
+    process.kill()
+    return process
+
+
+def recovered_segments(process):
+    link = os.path.join(os.path.dirname(process.paths()[0]), "killed.%d.session" % process.process.pid)
+    session = os.path.realpath(link)
+    status, said = recover(process.directory)
+    assert status == 0 and said.count(" recovered ") == 1, "status %d: %s" % (status, said)
+    assert not os.path.exists(session) and not os.path.lexists(link), "the session is still there"
+    before = {path: content(path) for path in process.paths()}
+    assert recover(process.directory) == (0, ""), "the second time something is done"
+    assert {path: content(path) for path in process.paths()} == before
+    return Segments(process.paths())
+
+
+@test
+def what_was_recorded_before_a_kill_among_segments_is_recovered():
+    several = 0
+    for _ in range(10):
+        process = kill_among_segments(max_size="64K")
+        trace = recovered_segments(process)
+        several += trace.last.attributes["pftshim.segment"] > 1
+        assert trace.removed == 0
+        assert_holds_all(process, trace)
+    assert several, "each was killed in its first segment"
+
+
+@test
+def what_is_kept_of_the_segments_at_a_kill_is_recovered():
+    removed = 0
+    for _ in range(10):
+        process = kill_among_segments(max_size="64K,2", format="pftrace,json")
+        trace = recovered_segments(process)
+        removed += trace.removed
+        recorded = sum(points for _, points, _ in process.counts())
+        assert trace.totals()["dropped"] == 0 and trace.totals()["produced"] >= recorded - 3, (trace.totals(), recorded)
+    assert removed, "none was killed after the first segment had gone"
+
+
+@test
+def each_segment_leads_to_the_session():
+    for pick in (0, -1):
+        process = kill_among_segments(max_size="64K")
+        path = sorted(process.paths(), key=lambda p: (len(p), p))[pick]
+        status, said = recover(path)
+        assert status == 0 and " recovered " in said, (path, said)
+        assert_holds_all(process, Segments(process.paths()))
 
 
 # ---- ends that nobody announces ---------------------------------------------------------------------

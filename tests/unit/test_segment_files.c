@@ -6,12 +6,16 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "encoder/base/segment.h"
+#include "encoder/recover/job.h"
+#include "shim/flusher.h"
 #include "shim/hot/self.h"
 #include "tests/unit/recording.h"
 
@@ -179,6 +183,77 @@ SEGMENTS_TEST(grow_when_no_other_can_be_made)
 	cr_assert_eq(rename(away, recording_place.directory), 0);
 	cr_assert_eq(slices_in(1), CALLS + 1);
 	cr_assert_eq(pft_session->segments.number, 1);
+}
+
+// ---- a kill between two -----------------------------------------------------------------------------
+
+static pid_t dead;
+
+// Where the second segment of the dead process is, or would be.
+static const char *second_path(void)
+{
+	static char path[PFT_PATH_MAX];
+
+	snprintf(path, sizeof path, "%s/executions/night/program.%d.part2.pftrace",
+		recording_settings.directory, (int)dead);
+	return path;
+}
+
+// A process that dies when its second segment is there and no commit speaks of it.
+static void die_between(const char *content, bool known)
+{
+	struct pft_files files;
+	struct stat found;
+
+	recording_directory();
+	recording_settings.execution = "night";
+	dead = fork();
+	if (dead == 0) {
+		start(64 << 10, 2);
+		recording_calls(work, 100);
+		cr_assert(pft_flusher_stop(false));
+		pft_session->made.segment = 2;
+		cr_assert_eq(pft_place_create(&recording_place, 2, &files), 0);
+		cr_assert_eq(write(files.fds[PFT_FILE_TRACE], content, strlen(content)), strlen(content));
+		cr_assert_eq(fstat(files.fds[PFT_FILE_TRACE], &found), 0);
+		if (known) {
+			pft_session->made.files[PFT_FILE_TRACE].device = found.st_dev;
+			pft_session->made.files[PFT_FILE_TRACE].inode = found.st_ino;
+		}
+		raise(SIGKILL);
+	}
+	cr_assert_eq(waitpid(dead, NULL, 0), dead);
+}
+
+static void recover_first(void)
+{
+	char first[PFT_PATH_MAX];
+
+	snprintf(first, sizeof first, "%s/executions/night/program.%d.pftrace", recording_settings.directory,
+		(int)dead);
+	cr_assert_eq(pft_job_trace(first, true), PFT_ANSWER_DONE);
+	cr_assert_eq(access(first, F_OK), 0);
+}
+
+SEGMENTS_TEST(go_when_no_commit_speaks_of_them)
+{
+	die_between("what is in the first one as well", true);
+	recover_first();
+	cr_assert_neq(access(second_path(), F_OK), 0);
+}
+
+SEGMENTS_TEST(go_when_they_had_just_been_made)
+{
+	die_between("", false);
+	recover_first();
+	cr_assert_neq(access(second_path(), F_OK), 0);
+}
+
+SEGMENTS_TEST(stay_when_they_are_not_what_the_dead_process_made)
+{
+	die_between("not yet known, and yet written to", false);
+	recover_first();
+	cr_assert_eq(access(second_path(), F_OK), 0);
 }
 
 // ---- names ------------------------------------------------------------------------------------------
