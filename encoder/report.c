@@ -39,12 +39,17 @@ static bool force;
 static char **traces;
 static int trace_count;
 
-static bool opened; // the format's `open` was called
+static int reported; // how many reports were begun
 
 // ---- options ----------------------------------------------------------------------------------------
 
 static void write_text(struct pft_out *out, const struct pft_report *report)
 {
+	if (reported > 1) {
+		struct pft_text blank = pft_report_line(out);
+
+		pft_report_end_line(out, &blank);
+	}
 	pft_report_text(out, report, rows, pft_colour_wanted(out->fd));
 }
 
@@ -134,9 +139,8 @@ static void write_report(struct pft_out *out, struct pft_report *report)
 
 	if (pft_report_prepare(report, order, &bottlenecks) < 0)
 		pft_fail(PFT_FAILED, "out of memory");
-	if (!opened && format->open != NULL)
+	if (reported++ == 0 && format->open != NULL)
 		format->open(out);
-	opened = true;
 	format->write(out, report);
 }
 
@@ -175,7 +179,7 @@ static int report_traces(struct pft_out *out)
 
 		status = result > status ? result : status;
 	}
-	if (opened && format->close != NULL)
+	if (reported != 0 && format->close != NULL)
 		format->close(out);
 	return status;
 }

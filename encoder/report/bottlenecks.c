@@ -7,14 +7,16 @@
 static const struct pft_bottleneck_words words[] = {
 	[PFT_BOTTLENECK_LOCK] = {"lock_contention", "Lock contention",
 		"Threads wait for a lock that another thread holds.",
-		"10 or more waits of 5 us and more in a locking function, together 5 % of its threads' time",
+		"10 or more waits of 5 us and more in a locking function, together 5 % of its threads' time "
+		"and 1 ms",
 		"Hold the lock for less time, split it, or let each thread work on its own data."},
 	[PFT_BOTTLENECK_IO] = {"blocking_io", "Blocking input and output",
 		"Threads stand still in a system call until a device or a peer answers.",
-		"waits of 5 us and more in a function of input or output, together 10 % of its threads' time",
+		"waits of 5 us and more in a function of input or output, together 10 % of its threads' time "
+		"and 1 ms",
 		"Read and write more at a time, ask ahead, or leave it to a thread of its own."},
 	[PFT_BOTTLENECK_SLEEP] = {"sleep", "Sleeping", "Threads let time pass by a sleeping function.",
-		"sleeps are together 10 % of their threads' time",
+		"sleeps are together 10 % of their threads' time and 1 ms",
 		"Wait for the event itself (a condition variable, a descriptor) instead of for time."},
 	[PFT_BOTTLENECK_POLL] = {"polling", "Polling",
 		"A thread asks again and again, with short sleeps or waits in between.",
@@ -26,7 +28,7 @@ static const struct pft_bottleneck_words words[] = {
 		"Look inside of it with a sampling profiler; do less of it, or spread it over threads."},
 	[PFT_BOTTLENECK_STORM] = {"call_storm", "A storm of short calls",
 		"So many short calls are recorded that most of their time is recording.",
-		"10,000 or more calls, half of their time is recording, which is 5 % of the run",
+		"10,000 or more calls, half of the median one is recording, which is 5 % of the run",
 		"Exclude the function (PFT_FUNCS=-name), or leave out short calls (PFT_MIN_DURATION)."},
 	[PFT_BOTTLENECK_SERIAL] = {"serial_phase", "One thread works, the others wait",
 		"Only one thread was busy while others were there.",

@@ -125,14 +125,31 @@ static void begin(struct feeding *feeding, const struct place *place, const stru
 	pft_summary_begin(summary, place->stack, event->ns, pft_summary_function(summary, name, category));
 }
 
+// Of other instants none is part of a thread's life: they stand on tracks of other processes as well.
+static void tell_instant(struct feeding *feeding, const struct pft_read_event *event)
+{
+	const char *name = event->name != NULL ? event->name : "";
+	bool begins = strcmp(name, "thread begin") == 0;
+	struct place *place;
+
+	if (!begins && strcmp(name, "thread end") != 0)
+		return;
+	if (begins)
+		begin_thread(feeding, event->track, event->ns);
+	place = place_at(feeding, event->track, event->ns);
+	if (place != NULL && !begins && !place->late)
+		pft_summary_thread_end(feeding->feed->report.summary, place->thread, event->ns);
+}
+
 static void tell(struct feeding *feeding, const struct pft_read_event *event)
 {
-	bool instant = event->kind == PFT_READ_INSTANT && event->name != NULL;
 	struct pft_summary *summary;
 	struct place *place;
 
-	if (instant && strcmp(event->name, "thread begin") == 0)
-		begin_thread(feeding, event->track, event->ns);
+	if (event->kind == PFT_READ_INSTANT) {
+		tell_instant(feeding, event);
+		return;
+	}
 	place = place_at(feeding, event->track, event->ns);
 	if (place == NULL)
 		return;
@@ -141,10 +158,8 @@ static void tell(struct feeding *feeding, const struct pft_read_event *event)
 		begin(feeding, place, event);
 	else if (event->kind == PFT_READ_END)
 		pft_summary_end(summary, place->stack, event->ns, is_unwound(event));
-	else if (event->kind == PFT_READ_LOST)
+	else
 		pft_summary_gap(summary, place->stack, event->lost);
-	else if (instant && strcmp(event->name, "thread end") == 0 && !place->late)
-		pft_summary_thread_end(summary, place->thread, event->ns);
 }
 
 // ---- facts of the trace -----------------------------------------------------------------------------

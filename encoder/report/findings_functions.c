@@ -56,10 +56,10 @@ static void say_waits(struct pft_bottleneck *bottleneck, const struct pft_summar
 {
 	struct pft_text text = pft_text_in(bottleneck->evidence, sizeof bottleneck->evidence);
 
-	pft_text_add_count(&text, function->waits);
-	pft_text_add(&text, " waits of ");
-	pft_text_add_count(&text, function->calls);
-	pft_text_add(&text, " calls took ");
+	pft_text_add_things(&text, function->waits, "wait");
+	pft_text_add(&text, " of ");
+	pft_text_add_things(&text, function->calls, "call");
+	pft_text_add(&text, " took ");
 	pft_text_add_duration(&text, function->wait_ns);
 	pft_text_add(&text, ", ");
 	pft_text_add_share(&text, bottleneck->share);
@@ -72,16 +72,17 @@ static void say_waits(struct pft_bottleneck *bottleneck, const struct pft_summar
 	pft_text_add_duration(&text, function->max_ns);
 }
 
-// Waits of that kind, `share` of the threads' time or more.
+// Waits of that kind, `share` of the threads' time and `least_ns` or more.
 static void look_at_waits(struct pft_bottlenecks *bottlenecks, const struct pft_summary *summary,
-	uint32_t number, enum pft_bottleneck_type type, double share)
+	uint32_t number, enum pft_bottleneck_type type, double share, uint64_t least_ns)
 {
 	const struct pft_summary_function *function = &summary->functions[number];
 	struct pft_bottleneck bottleneck = pft_bottleneck_about(
 		type, function->max_at_ns, function->wait_ns, callers_life_ns(summary, number));
 	struct pft_bottleneck *kept;
 
-	if (bottleneck.share < share || !(kept = pft_bottleneck_keep(bottlenecks, &bottleneck)))
+	if (bottleneck.share < share || function->wait_ns < least_ns ||
+		!(kept = pft_bottleneck_keep(bottlenecks, &bottleneck)))
 		return;
 	name_place(kept, summary, number);
 	say_waits(kept, function);
@@ -106,9 +107,9 @@ static void look_at_sleep(
 	struct pft_bottlenecks *bottlenecks, const struct pft_summary *summary, uint32_t number)
 {
 	if (is_polled(summary, number))
-		look_at_waits(bottlenecks, summary, number, PFT_BOTTLENECK_POLL, 0);
+		look_at_waits(bottlenecks, summary, number, PFT_BOTTLENECK_POLL, 0, 0);
 	else
-		look_at_waits(bottlenecks, summary, number, PFT_BOTTLENECK_SLEEP, 0.10);
+		look_at_waits(bottlenecks, summary, number, PFT_BOTTLENECK_SLEEP, 0.10, PFT_MS);
 }
 
 static void look_at_cpu(struct pft_bottlenecks *bottlenecks, const struct pft_summary *summary,
@@ -131,29 +132,29 @@ static void look_at_cpu(struct pft_bottlenecks *bottlenecks, const struct pft_su
 	pft_text_add(&text, " in the function itself, ");
 	pft_text_add_share(&text, kept->share);
 	pft_text_add(&text, " of the run, in ");
-	pft_text_add_count(&text, function->calls);
-	pft_text_add(&text, " calls");
+	pft_text_add_things(&text, function->calls, "call");
 }
 
 static void look_at_storm(struct pft_bottlenecks *bottlenecks, const struct pft_summary *summary,
 	uint32_t number, struct pft_probe probe)
 {
 	const struct pft_summary_function *function = &summary->functions[number];
-	uint64_t inside_ns = function->calls * probe.inside_ns;
+	uint64_t median_ns = pft_histogram_quantile(&function->durations, 0.5);
 	uint64_t cost_ns = function->calls * ((uint64_t)probe.inside_ns + probe.outside_ns);
 	struct pft_bottleneck bottleneck = pft_bottleneck_about(
 		PFT_BOTTLENECK_STORM, summary->begin_ns, cost_ns, pft_summary_run_ns(summary));
 	struct pft_bottleneck *kept;
 	struct pft_text text;
 
-	if (function->calls < 10000 || 2 * inside_ns < function->self_ns || bottleneck.share < 0.05 ||
+	// The median: one call that the kernel interrupts is longer than a hundred thousand others together.
+	if (function->calls < 10000 || 2 * (uint64_t)probe.inside_ns < median_ns || bottleneck.share < 0.05 ||
 		!(kept = pft_bottleneck_keep(bottlenecks, &bottleneck)))
 		return;
 	name_place(kept, summary, number);
 	text = pft_text_in(kept->evidence, sizeof kept->evidence);
 	pft_text_add_count(&text, function->calls);
 	pft_text_add(&text, " calls of ");
-	pft_text_add_duration(&text, pft_histogram_quantile(&function->durations, 0.5));
+	pft_text_add_duration(&text, median_ns);
 	pft_text_add(&text, "; recording them took about ");
 	pft_text_add_duration(&text, cost_ns);
 	pft_text_add(&text, ", ");
@@ -167,14 +168,14 @@ void pft_findings_in_function(struct pft_bottlenecks *bottlenecks, const struct 
 	const struct pft_summary_function *function = &summary->functions[number];
 
 	if (function->kind == PFT_KIND_LOCK && function->waits >= 10)
-		look_at_waits(bottlenecks, summary, number, PFT_BOTTLENECK_LOCK, 0.05);
+		look_at_waits(bottlenecks, summary, number, PFT_BOTTLENECK_LOCK, 0.05, PFT_MS);
 	if (function->kind == PFT_KIND_IO)
-		look_at_waits(bottlenecks, summary, number, PFT_BOTTLENECK_IO, 0.10);
+		look_at_waits(bottlenecks, summary, number, PFT_BOTTLENECK_IO, 0.10, PFT_MS);
 	if (function->kind == PFT_KIND_SLEEP)
 		look_at_sleep(bottlenecks, summary, number);
 	if (function->kind == PFT_KIND_WAIT && is_polled(summary, number) &&
 		can_be_polled(pft_strings_text(&summary->strings, function->name)))
-		look_at_waits(bottlenecks, summary, number, PFT_BOTTLENECK_POLL, 0);
+		look_at_waits(bottlenecks, summary, number, PFT_BOTTLENECK_POLL, 0, 0);
 	if (function->kind == PFT_KIND_OTHER)
 		look_at_cpu(bottlenecks, summary, number, probe);
 	look_at_storm(bottlenecks, summary, number, probe);

@@ -75,10 +75,10 @@ static void write_head(struct pft_out *out, const struct pft_report *report)
 	pft_text_add(&line, " (");
 	pft_text_add_number(&line, report->pid);
 	pft_text_add(&line, "): ");
-	pft_text_add_count(&line, summary->calls);
-	pft_text_add(&line, summary->calls == 1 ? " call in " : " calls in ");
-	pft_text_add_count(&line, summary->threads_used);
-	pft_text_add(&line, summary->threads_used == 1 ? " thread, " : " threads, ");
+	pft_text_add_things(&line, summary->calls, "call");
+	pft_text_add(&line, " in ");
+	pft_text_add_things(&line, summary->threads_used, "thread");
+	pft_text_add(&line, ", ");
 	pft_text_add_duration(&line, pft_summary_run_ns(summary));
 	pft_report_end_line(out, &line);
 

@@ -94,3 +94,12 @@ void pft_text_align_right(struct pft_text *text, size_t start, size_t width)
 	text->used += pad;
 	text->start[text->used] = '\0';
 }
+
+void pft_text_add_things(struct pft_text *text, uint64_t count, const char *one)
+{
+	pft_text_add_count(text, count);
+	pft_text_add(text, " ");
+	pft_text_add(text, one);
+	if (count != 1)
+		pft_text_add(text, "s");
+}

@@ -28,4 +28,7 @@ void pft_text_add_age(struct pft_text *text, uint64_t seconds);
 // wide for it is moved by a blank.
 void pft_text_align_right(struct pft_text *text, size_t start, size_t width);
 
+// A count and what is counted: `1 call`, `2,000 calls`. `one` takes an s.
+void pft_text_add_things(struct pft_text *text, uint64_t count, const char *one);
+
 #endif

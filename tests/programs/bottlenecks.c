@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 // A program that is held up in one way, or just not: bottlenecks
-// lock|free|read|ready|sleep|work|serial|shared.
+// lock|free|read|ready|sleep|doze|work|sort|serial|shared|poll|wait|storm|few|uneven|even.
+// build: -D_GNU_SOURCE -lcalls
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/programs/calls.h"
 #include "tests/programs/common.h"
 
 #define MS 1000000
@@ -27,7 +31,8 @@ static void *holds(void *ns)
 	pthread_barrier_wait(&together);
 	for (int i = 0; i < 20; i++) {
 		pthread_mutex_lock(&lock);
-		pass(*(long *)ns);
+		usleep((useconds_t)(*(long *)ns /
+				    1000)); // whoever wants the lock waits, however busy the machine is
 		pthread_mutex_unlock(&lock);
 		usleep(100);
 	}
@@ -94,6 +99,70 @@ static void meets(long ms)
 	MUST(pthread_join(other, NULL) == 0);
 }
 
+static void *writes_at_last(void *nothing)
+{
+	usleep(300000);
+	MUST(write(pipe_ends[1], "x", 1) == 1);
+	return nothing;
+}
+
+// Waits for one byte, and looks up whenever the time limit has passed.
+static void looks(int limit_ms)
+{
+	pthread_t writer;
+	struct pollfd in = {.events = POLLIN};
+	char byte;
+
+	MUST(pipe(pipe_ends) == 0);
+	MUST(pthread_create(&writer, NULL, writes_at_last, NULL) == 0);
+	in.fd = pipe_ends[0];
+	while (poll(&in, 1, limit_ms) == 0)
+		;
+	MUST(read(pipe_ends[0], &byte, 1) == 1);
+	MUST(pthread_join(writer, NULL) == 0);
+}
+
+static void calls(int times)
+{
+	for (int i = 0; i < times; i++)
+		leaf();
+}
+
+static int is_before(const void *one, const void *other)
+{
+	unsigned a = *(const unsigned *)one, b = *(const unsigned *)other;
+
+	return (a > b) - (a < b);
+}
+
+static void sorts(void)
+{
+	static unsigned numbers[1000000];
+
+	for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		numbers[i] = i * 2654435761u;
+	qsort(numbers, sizeof numbers / sizeof *numbers, sizeof *numbers, is_before);
+}
+
+static void *does(void *ms)
+{
+	pthread_setname_np(pthread_self(), "worker");
+	pass(*(long *)ms * MS);
+	return NULL;
+}
+
+// Four workers; the last of them has that much to do, the others a twentieth of a second.
+static void shares(long last_ms)
+{
+	long ms[] = {50, 50, 50, last_ms};
+	pthread_t workers[4];
+
+	for (int i = 0; i < 4; i++)
+		MUST(pthread_create(&workers[i], NULL, does, &ms[i]) == 0);
+	for (int i = 0; i < 4; i++)
+		MUST(pthread_join(workers[i], NULL) == 0);
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc == 2 ? argv[1] : "";
@@ -104,10 +173,20 @@ int main(int argc, char **argv)
 		reads(strcmp(how, "read") == 0);
 	else if (strcmp(how, "sleep") == 0)
 		usleep(200000);
+	else if (strcmp(how, "doze") == 0)
+		usleep(10), pass(200 * MS);
+	else if (strcmp(how, "sort") == 0)
+		sorts();
 	else if (strcmp(how, "work") == 0)
 		pass(200 * MS);
 	else if (strcmp(how, "serial") == 0 || strcmp(how, "shared") == 0)
 		meets(how[1] == 'e' ? 1 : 100);
+	else if (strcmp(how, "poll") == 0 || strcmp(how, "wait") == 0)
+		looks(how[0] == 'p' ? 2 : -1);
+	else if (strcmp(how, "storm") == 0 || strcmp(how, "few") == 0)
+		calls(how[0] == 's' ? 300000 : 100);
+	else if (strcmp(how, "uneven") == 0 || strcmp(how, "even") == 0)
+		shares(how[0] == 'u' ? 500 : 50);
 	else
 		return 2;
 	puts(how);

@@ -13,24 +13,24 @@ def report(paths, *options):
 
 
 def reported(how, **settings):
-    done = same(["bottlenecks", how], mode="dev", **settings)
+    done = same(["bottlenecks", how], mode="dev", **{"funcs": "-clock_gettime", **settings})
     paths = done.paths()
     said = report(paths, "--format=json")
     assert said.returncode == 0 and not said.stderr, said.stderr
-    return json.loads(said.stdout), paths, done.trace()
+    return json.loads(said.stdout), paths, done
 
 
 def types(found):
     return {(b["type"], b["place"].split("::")[-1]) for b in found["bottlenecks"]}
 
 
-def assert_found(how, *bottleneck):
-    found = types(reported(how)[0])
+def assert_found(how, *bottleneck, **settings):
+    found = types(reported(how, **settings)[0])
     assert bottleneck in found, found
 
 
-def assert_not_found(how, kind):
-    found = types(reported(how)[0])
+def assert_not_found(how, kind, **settings):
+    found = types(reported(how, **settings)[0])
     assert kind not in {t for t, _ in found}, found
 
 
@@ -41,7 +41,7 @@ def a_report_finds_a_lock_that_is_waited_for():
 
 @test
 def a_report_finds_no_fault_with_a_lock_that_is_free():
-    assert_not_found("work", "lock_contention")
+    assert_not_found("free", "lock_contention")
 
 
 @test
@@ -53,17 +53,51 @@ def a_report_finds_reads_that_wait():
 @test
 def a_report_finds_a_long_sleep():
     assert_found("sleep", "sleep", "usleep")
-    assert_not_found("work", "sleep")
+    assert_not_found("doze", "sleep")
+
+
+@test
+def a_report_finds_a_descriptor_that_is_polled():
+    assert_found("poll", "polling", "poll")
+    assert_not_found("wait", "polling")
+
+
+@test
+def a_report_finds_a_function_that_takes_the_time():
+    assert_found("sort", "cpu_bound", "qsort")
+    assert_not_found("work", "cpu_bound")
+
+
+@test
+def a_report_finds_a_storm_of_short_calls():
+    assert_found("storm", "call_storm", "leaf", buffer="64M")
+    assert_not_found("few", "call_storm")
 
 
 @test
 def a_report_finds_a_phase_in_which_one_thread_works():
     assert_found("serial", "serial_phase", "all threads")
+    assert_not_found("shared", "serial_phase")
+
+
+@test
+def a_report_finds_work_that_is_shared_unevenly():
+    assert_found("uneven", "imbalance", "worker")
+    assert_not_found("even", "imbalance")
+
+
+@test
+def a_report_finds_that_recording_held_the_program_up():
+    for overflow in ("wait", "drop"):
+        assert_found("storm", "recording", "pftshim", buffer="16K", overflow=overflow)
+    assert_not_found("storm", "recording", buffer="64M")
+    assert_not_found("few", "recording")
 
 
 @test
 def a_report_adds_up_what_the_trace_holds():
-    found, paths, trace = reported("read")
+    found, _, done = reported("read")
+    trace = done.trace()
     assert found["calls"] == len([s for s in trace.slices if s.end is not None])
     assert sum(f["not_returned"] for f in found["functions"]) == len(trace.open())
     for function in found["functions"]:
@@ -86,6 +120,7 @@ def a_report_is_about_the_process_that_recorded():
     for path in done.paths():
         found = json.loads(report([path], "--format=json").stdout)
         assert "%s.%d.pftrace" % (found["process"], found["pid"]) == os.path.basename(path), (found["process"], path)
+        assert all(t["calls"] for t in found["threads"]), "the thread that forked is not of this process"
 
 
 @test

@@ -131,8 +131,8 @@ Test(bottlenecks, are_reads_that_wait)
 {
 	struct worker main = worker("main");
 
-	call(&main, "read", 300 * US);
-	pass(&main, 700 * US);
+	call(&main, "read", 3 * MS);
+	pass(&main, 7 * MS);
 	call(&main, "write", 0);
 	cr_assert_str_eq(must_find(PFT_BOTTLENECK_IO)->place, "read");
 	cr_assert_eq(found.count, 1);
@@ -362,6 +362,19 @@ Test(bottlenecks, are_listed_with_the_worst_first)
 	for (uint32_t i = 1; i < found.count; i++)
 		cr_assert(found.found[i - 1].severity > found.found[i].severity ||
 			  found.found[i - 1].share >= found.found[i].share);
+}
+
+Test(bottlenecks, are_no_waits_of_less_than_a_millisecond)
+{
+	struct worker main = worker("main");
+
+	call(&main, "read", MS / 2);
+	call(&main, "usleep", MS / 2);
+	pft_bottlenecks_find(&found, summary, no_probe);
+	cr_assert_eq(found.count, 0);
+	call(&main, "read", MS);
+	pft_bottlenecks_find(&found, summary, no_probe);
+	cr_assert_eq(found.count, 1);
 }
 
 Test(bottlenecks, of_nothing_are_none)

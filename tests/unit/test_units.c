@@ -49,6 +49,16 @@ Test(units, shares_are_percent)
 	assert_share(-0.5, "0.0 %");
 }
 
+Test(units, things_are_counted_in_words)
+{
+	struct pft_text text = empty();
+
+	pft_text_add_things(&text, 1, "call");
+	pft_text_add(&text, " in ");
+	pft_text_add_things(&text, 2000, "thread");
+	cr_assert_str_eq(buffer, "1 call in 2,000 threads");
+}
+
 Test(units, counts_have_commas)
 {
 	assert_says(pft_text_add_count, 0, "0");

@@ -217,7 +217,9 @@ function show(report) {
 }
 
 function start() {
-  const reports = [...document.querySelectorAll('script.report')].map((data) => JSON.parse(data.textContent));
+  const reports = [...document.querySelectorAll('script.report')].map((data) => JSON.parse(data.textContent))
+    .sort((one, other) => one.begin_ns - other.begin_ns);
+  const busiest = reports.reduce((most, report) => report.calls > most.calls ? report : most);
   const choice = at('process');
 
   choice.append(...reports.map((report, number) => element('option', {value: number},
@@ -226,7 +228,8 @@ function start() {
   at('switch').hidden = reports.length < 2;
   at('functions-filter').addEventListener('input', filterFunctions);
   prepareFlame();
-  show(reports[0]);
+  choice.value = reports.indexOf(busiest);
+  show(busiest);
 }
 
 start();
