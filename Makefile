@@ -26,7 +26,7 @@ parallel = --no-print-directory $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j
 # ---- sources ----------------------------------------------------------------------------------------
 
 # Programs that stand on the encoder are no part of the library.
-encoder_programs := $(wildcard encoder/convert.c encoder/clean.c encoder/ctl.c encoder/ls.c encoder/recover.c encoder/report.c \
+encoder_programs := $(wildcard encoder/convert.c encoder/clean.c encoder/ctl.c encoder/ls.c encoder/open.c encoder/recover.c encoder/report.c \
 	encoder/merge.c)
 encoder_sources := $(filter-out $(encoder_programs),$(wildcard encoder/*.c encoder/base/*.c))
 read_sources := $(wildcard encoder/read/*.c)
@@ -36,6 +36,7 @@ page_sources := $(wildcard encoder/report/page/*)
 merge_sources := $(wildcard encoder/merge/*.c)
 terminal_sources := $(wildcard encoder/terminal/*.c)
 executions_sources := $(wildcard encoder/executions/*.c)
+serve_sources := $(wildcard encoder/serve/*.c)
 shim_sources := $(wildcard shim/*.c shim/*.S)
 hot_sources := $(wildcard shim/hot/*.c shim/hot/*.S)
 test_sources := $(wildcard tests/unit/*.c tests/unit/*.S)
@@ -52,8 +53,9 @@ report_objects := $(call objects_of,$(report_sources))
 merge_objects := $(call objects_of,$(merge_sources))
 terminal_objects := $(call objects_of,$(terminal_sources))
 executions_objects := $(call objects_of,$(executions_sources))
+serve_objects := $(call objects_of,$(serve_sources))
 program_objects := $(call objects_of,$(encoder_programs)) $(read_objects) $(recover_objects) $(report_objects) \
-	$(merge_objects) $(terminal_objects) $(executions_objects)
+	$(merge_objects) $(terminal_objects) $(executions_objects) $(serve_objects)
 programs := $(patsubst encoder/%.c,$(O)/pft-%,$(encoder_programs))
 objects := $(encoder_objects) $(shim_objects) $(test_objects) $(program_objects)
 
@@ -109,6 +111,9 @@ $(O)/pft-recover: $(recover_objects)
 $(O)/pft-ls $(O)/pft-clean: $(executions_objects) $(recover_objects) $(read_objects) $(O)/encoder/report/units.o
 $(O)/pft-ls $(O)/pft-clean: program_libraries := -lz
 
+$(O)/pft-open: $(serve_objects) $(read_objects)
+$(O)/pft-open: program_libraries := -lz
+
 # Programs that read traces.
 $(O)/pft-convert $(O)/pft-report $(O)/pft-merge: $(read_objects)
 $(O)/pft-convert $(O)/pft-report $(O)/pft-merge: program_libraries := -lz
@@ -159,7 +164,8 @@ $(O):
 # One binary: all unit tests, and the library's objects but for its constructor and destructor, and for what
 # the loader would call in it, and a sanitizer, before the sanitizer's own memory is there.
 untested_objects := $(addprefix $(O)/shim/,shim.o loader.o loader_x86_64.o)
-tested_objects := $(encoder_objects) $(recover_objects) $(terminal_objects) $(executions_objects) $(filter-out $(untested_objects),$(shim_objects))
+tested_objects := $(encoder_objects) $(recover_objects) $(terminal_objects) $(executions_objects) \
+	$(serve_objects) $(filter-out $(untested_objects),$(shim_objects))
 unit_tests := $(O)/tests/unit/all
 test_framework := -lcriterion
 
@@ -255,7 +261,7 @@ format:
 lint: $(O)/proto/pftrace.pb-c.h
 	$(Q)clang-format --dry-run -Werror $(c_files)
 	$(Q)clang-tidy --quiet $(filter %.c,$(encoder_sources) $(read_sources) $(recover_sources) $(report_sources) $(merge_sources) \
-		$(terminal_sources) $(executions_sources) $(encoder_programs) \
+		$(terminal_sources) $(executions_sources) $(serve_sources) $(encoder_programs) \
 		$(shim_sources) $(hot_sources)) -- $(language) -I. -I$(O)
 	$(Q)cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 		--suppress=varFuncNullUB --suppress=allocaCalled -I. shim encoder
