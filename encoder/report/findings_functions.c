@@ -130,6 +130,10 @@ static void look_at_cpu(struct pft_bottlenecks *bottlenecks, const struct pft_su
 	text = pft_text_in(kept->evidence, sizeof kept->evidence);
 	pft_text_add_duration(&text, own_ns);
 	pft_text_add(&text, " in the function itself, ");
+	if (function->threads > 1) {
+		pft_text_add_things(&text, function->threads, "thread");
+		pft_text_add(&text, " together, ");
+	}
 	pft_text_add_share(&text, kept->share);
 	pft_text_add(&text, " of the run, in ");
 	pft_text_add_things(&text, function->calls, "call");

@@ -15,6 +15,11 @@ const ROW = 20;
 
 let flame = null; // {chart, current: the node that the keyboard is at}
 
+// What fits into a box: without the library's name.
+function flameLabel(name) {
+  return name.replace(/^[^:]*\.so[^:]*::/, '');
+}
+
 // The tree as the library takes it. Nodes come after their parents.
 function flameData(report) {
   const kinds = new Map(report.functions.map((f) => [f.name, f.kind]));
@@ -64,6 +69,7 @@ function drawFlame(report) {
     .resetHeightOnZoom(true)
     .transitionDuration(matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : 250)
     .sort((one, other) => other.data.value - one.data.value)
+    .getName((node) => flameLabel(node.data.name))
     .setColorMapper((node) => node.highlight ? FOUND : KINDS[node.data.kind][0])
     .setLabelHandler(flameWords)
     .setDetailsHandler((words) => tellFlame(words ?? (flame?.current ? flameWords(flame.current) : '')))

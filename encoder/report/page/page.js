@@ -16,7 +16,7 @@ function showFacts(report) {
   ];
   const probe = report.probe_inside_ns + report.probe_outside_ns;
 
-  if (probe) facts.push(['Recording a call', duration(probe)]);
+  if (probe) facts.push(['Probe, a call', duration(probe)]);
   if (report.peak_rss_bytes) {
     facts.push(['Peak memory', `${count(Math.round(report.peak_rss_bytes / 1024))} KiB`],
       ['Page faults', count(report.minor_faults + report.major_faults)],
