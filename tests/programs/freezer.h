@@ -40,8 +40,9 @@ static inline void freezer_trace(pid_t thread, int seconds, int ready)
 
 	syscall(SYS_write, ready, &answer, 1);
 	syscall(SYS_alarm, seconds);
-	for (;;)
-		syscall(SYS_pause);
+	waitpid(thread, NULL,
+		__WALL); // up to its end: a thread that is traced is not gone before its tracer knows
+	syscall(SYS_exit_group, 0);
 }
 
 // For so many seconds, or 0: until it is stopped.

@@ -71,3 +71,39 @@ for way, arguments in UNSAID.items():
             trace = recovered(done)
         assert_has_the_last(trace, 2)
     test(leaves, "the last call before the end by %s is recovered" % way)
+
+
+# ---- where the flusher does not get on --------------------------------------------------------------
+
+def ends_though_frozen(way):
+    done = same(["frozen", way], funcs="leaf", buffer="16K", may_say=True)
+    said = done.said.decode()
+    if way == "exec":  # nobody is there any more who could say it
+        assert not said, said
+    else:
+        assert said.count("\n") == 1 and "the trace is not complete: Connection timed out" in said, said
+    subprocess.run([os.path.join(harness.BUILD, "pft-recover"), done.directory], check=True, capture_output=True)
+    trace = next(t for t in of_program(done, "frozen") if t.count("leaf"))
+    totals = trace.totals()
+    assert totals["produced"] == totals["written"] + totals["dropped"] == 2 * 26100, totals
+    assert trace.count("leaf") == totals["written"] / 2 >= 600, "%s, %d calls" % (totals, trace.count("leaf"))
+
+
+for way in ("return", "_exit", "quick_exit", "thread", "exec", "disturbed"):
+    def though_frozen(way=way):
+        ends_though_frozen(way)
+    test(though_frozen, "a flusher that is stopped holds up neither a program nor its end by %s" % way)
+
+
+@test
+def a_signal_that_stops_the_flushers_thread_stops_the_process_and_no_more():
+    running = harness.Prompted(funcs="leaf", buffer="16K")
+    running.do("leaf 10")
+    tasks = [int(t) for t in os.listdir("/proc/%d/task" % running.pid) if int(t) != running.pid]
+    assert len(tasks) == 1, tasks
+    for _ in range(3):
+        os.kill(tasks[0], signal.SIGSTOP)
+        running.tell("leaf 2000")
+        os.kill(tasks[0], signal.SIGCONT)
+        running.hear()
+    assert_counts(running.end().trace(), leaf=6010)
