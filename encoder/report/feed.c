@@ -25,14 +25,12 @@ struct feeding {
 
 // ---- places -----------------------------------------------------------------------------------------
 
-// The strips of all threads begin with the first event: those that come later in the file, and happened
-// before, are nearer to it than a strip can show.
-static struct pft_summary *summary_from(struct feeding *feeding, uint64_t ns)
+static struct pft_summary *summary_of(struct feeding *feeding)
 {
 	struct pft_report *report = &feeding->feed->report;
 
 	if (report->summary == NULL)
-		report->summary = pft_summary_open(ns);
+		report->summary = pft_summary_open();
 	return report->summary;
 }
 
@@ -61,7 +59,7 @@ static struct pft_summary_thread *thread_of(
 
 static struct place *make_place(struct feeding *feeding, struct pft_read_track *track, uint64_t ns)
 {
-	struct pft_summary *summary = summary_from(feeding, ns);
+	struct pft_summary *summary = summary_of(feeding);
 	struct place *place = summary != NULL ? calloc(1, sizeof *place) : NULL;
 
 	if (place == NULL)

@@ -11,25 +11,16 @@
 // Stands for the chains that the tree has no room for, and for functions beyond memory.
 #define BEYOND_NAME "(more)"
 
-struct frame {
-	uint32_t function;
-	struct pft_tree_node *node;
-	uint64_t begin_ns;
-	uint64_t inner_ns; // of the recorded calls that it made
-	uint64_t inner_calls, inner_all;
-	bool waits; // itself or one of its callers is of a waiting kind
-};
-
 struct pft_summary_stack {
 	struct pft_summary_thread *thread;
 	struct pft_summary_stack *next;
 	uint32_t depth; // open calls; those beyond the frames are not counted
-	struct frame frames[PFT_DEPTH_MAX];
+	struct pft_summary_frame frames[PFT_DEPTH_MAX];
 };
 
 // ---- open and close ---------------------------------------------------------------------------------
 
-struct pft_summary *pft_summary_open(uint64_t origin_ns)
+struct pft_summary *pft_summary_open(void)
 {
 	struct pft_arena memory = PFT_ARENA_EMPTY;
 	struct pft_summary *summary = pft_arena_alloc(&memory, sizeof *summary);
@@ -37,7 +28,6 @@ struct pft_summary *pft_summary_open(uint64_t origin_ns)
 	if (summary == NULL)
 		return NULL;
 	summary->memory = memory;
-	summary->origin_ns = origin_ns;
 	summary->strings.memory = &summary->memory;
 	summary->threads_end = &summary->threads;
 	// The first function, so that there always is one.
@@ -113,6 +103,8 @@ struct pft_summary_thread *pft_summary_thread(struct pft_summary *summary, uint3
 	}
 	thread->tid = tid;
 	thread->begin_ns = ns;
+	if (summary->threads == NULL)
+		summary->origin_ns = ns;
 	*summary->threads_end = thread;
 	summary->threads_end = &thread->next;
 	summary->threads_used++;
@@ -155,8 +147,6 @@ static uint32_t frames_used(const struct pft_summary_stack *stack)
 
 void pft_summary_stack_give_back(struct pft_summary *summary, struct pft_summary_stack *stack)
 {
-	for (uint32_t i = 0; i < frames_used(stack); i++)
-		summary->functions[stack->frames[i].function].open++;
 	stack->next = summary->free_stacks;
 	summary->free_stacks = stack;
 }
@@ -184,24 +174,35 @@ static bool first_call(struct pft_summary *summary, struct pft_summary_thread *t
 
 // ---- calls ------------------------------------------------------------------------------------------
 
-void pft_summary_begin(
-	struct pft_summary *summary, struct pft_summary_stack *stack, uint64_t ns, uint32_t function)
+void pft_summary_enter(struct pft_summary *summary, struct pft_summary_thread *thread,
+	const struct pft_summary_frame *caller, struct pft_summary_frame *frame, uint64_t ns,
+	uint32_t function)
 {
-	struct frame *outer = stack->depth != 0 ? &stack->frames[frames_used(stack) - 1] : NULL;
-	struct pft_tree_node *parent = outer != NULL ? outer->node : summary->tree.root;
-	bool waits = pft_kind_is_waiting(summary->functions[function].kind);
+	struct pft_tree_node *parent = caller != NULL ? caller->node : summary->tree.root;
 
-	see(summary, stack->thread, ns);
-	if (stack->depth++ >= PFT_DEPTH_MAX)
-		return;
-	if (first_call(summary, stack->thread, function))
+	see(summary, thread, ns);
+	if (first_call(summary, thread, function))
 		summary->functions[function].threads++;
-	stack->frames[stack->depth - 1] = (struct frame){
+	summary->functions[function].open++;
+	*frame = (struct pft_summary_frame){
 		.node = pft_tree_child(&summary->tree, parent, function),
 		.begin_ns = ns,
 		.function = function,
-		.waits = waits || (outer != NULL && outer->waits),
+		.waits = pft_kind_is_waiting(summary->functions[function].kind) ||
+			 (caller != NULL && caller->waits),
 	};
+}
+
+void pft_summary_begin(
+	struct pft_summary *summary, struct pft_summary_stack *stack, uint64_t ns, uint32_t function)
+{
+	uint32_t depth = stack->depth++;
+
+	if (depth < PFT_DEPTH_MAX)
+		pft_summary_enter(summary, stack->thread, depth != 0 ? &stack->frames[depth - 1] : NULL,
+			&stack->frames[depth], ns, function);
+	else
+		see(summary, stack->thread, ns);
 }
 
 static void count_slow(struct pft_summary *summary, const struct pft_summary_call *call)
@@ -220,12 +221,13 @@ static void count_slow(struct pft_summary *summary, const struct pft_summary_cal
 }
 
 // Times of a damaged trace may say that a call took less than those inside of it.
-static uint64_t self_of(const struct frame *frame, uint64_t duration_ns)
+static uint64_t self_of(const struct pft_summary_frame *frame, uint64_t duration_ns)
 {
 	return duration_ns > frame->inner_ns ? duration_ns - frame->inner_ns : 0;
 }
 
-static void count_in_function(struct pft_summary *summary, const struct frame *frame, uint64_t duration_ns)
+static void count_in_function(
+	struct pft_summary *summary, const struct pft_summary_frame *frame, uint64_t duration_ns)
 {
 	struct pft_summary_function *function = &summary->functions[frame->function];
 
@@ -246,7 +248,8 @@ static void count_in_function(struct pft_summary *summary, const struct frame *f
 	pft_histogram_add(&function->durations, &summary->memory, duration_ns);
 }
 
-static void count_in_node(struct pft_tree_node *node, const struct frame *frame, uint64_t duration_ns)
+static void count_in_node(
+	struct pft_tree_node *node, const struct pft_summary_frame *frame, uint64_t duration_ns)
 {
 	node->calls++;
 	node->total_ns += duration_ns;
@@ -254,11 +257,10 @@ static void count_in_node(struct pft_tree_node *node, const struct frame *frame,
 }
 
 // The outermost long call of a waiting kind is the one that counts for the thread.
-static void count_waiting(struct pft_summary *summary, struct pft_summary_stack *stack,
-	const struct frame *frame, uint64_t duration_ns)
+static void count_waiting(struct pft_summary *summary, struct pft_summary_thread *thread,
+	const struct pft_summary_frame *caller, const struct pft_summary_frame *frame, uint64_t duration_ns)
 {
 	struct pft_summary_function *function = &summary->functions[frame->function];
-	struct pft_summary_thread *thread = stack->thread;
 	uint64_t origin_ns = summary->origin_ns;
 	uint64_t from_ns = frame->begin_ns > origin_ns ? frame->begin_ns - origin_ns : 0;
 
@@ -266,49 +268,64 @@ static void count_waiting(struct pft_summary *summary, struct pft_summary_stack 
 		return;
 	function->waits++;
 	function->wait_ns += duration_ns;
-	if (stack->depth != 0 && stack->frames[stack->depth - 1].waits)
+	if (caller != NULL && caller->waits)
 		return;
 	thread->waiting_ns += duration_ns;
 	pft_strip_add(&thread->strip, from_ns, from_ns + duration_ns);
 }
 
-static void count_in_caller(struct frame *caller, const struct frame *frame, uint64_t duration_ns)
+static void count_in_caller(
+	struct pft_summary_frame *caller, const struct pft_summary_frame *frame, uint64_t duration_ns)
 {
 	caller->inner_ns += duration_ns;
 	caller->inner_calls++;
 	caller->inner_all += frame->inner_all + 1;
 }
 
-void pft_summary_end(struct pft_summary *summary, struct pft_summary_stack *stack, uint64_t ns, bool unwound)
+void pft_summary_leave(struct pft_summary *summary, struct pft_summary_thread *thread,
+	struct pft_summary_frame *caller, const struct pft_summary_frame *frame, uint64_t ns, bool unwound)
 {
-	const struct frame *frame;
-	struct frame *caller;
-	uint64_t duration_ns;
+	uint64_t duration_ns = ns > frame->begin_ns ? ns - frame->begin_ns : 0;
 
-	see(summary, stack->thread, ns);
-	if (stack->depth == 0 || --stack->depth >= PFT_DEPTH_MAX)
-		return;
-	frame = &stack->frames[stack->depth];
-	caller = stack->depth != 0 ? &stack->frames[stack->depth - 1] : NULL;
-	duration_ns = ns > frame->begin_ns ? ns - frame->begin_ns : 0;
+	see(summary, thread, ns);
 	count_in_function(summary, frame, duration_ns);
 	count_in_node(frame->node, frame, duration_ns);
-	count_waiting(summary, stack, frame, duration_ns);
+	count_waiting(summary, thread, caller, frame, duration_ns);
 	count_slow(summary, &(struct pft_summary_call){.function = frame->function,
 				    .caller = caller != NULL ? caller->function : 0,
-				    .thread = stack->thread,
+				    .thread = thread,
 				    .begin_ns = frame->begin_ns,
 				    .duration_ns = duration_ns});
 	if (caller != NULL)
 		count_in_caller(caller, frame, duration_ns);
 	summary->functions[frame->function].unwound += unwound;
-	stack->thread->calls++;
+	summary->functions[frame->function].open--;
+	thread->calls++;
 	summary->calls++;
+}
+
+void pft_summary_end(struct pft_summary *summary, struct pft_summary_stack *stack, uint64_t ns, bool unwound)
+{
+	uint32_t depth;
+
+	see(summary, stack->thread, ns);
+	if (stack->depth == 0 || --stack->depth >= PFT_DEPTH_MAX)
+		return;
+	depth = stack->depth;
+	pft_summary_leave(summary, stack->thread, depth != 0 ? &stack->frames[depth - 1] : NULL,
+		&stack->frames[depth], ns, unwound);
+}
+
+uint32_t pft_summary_depth(const struct pft_summary_stack *stack)
+{
+	return stack->depth;
 }
 
 void pft_summary_gap(struct pft_summary *summary, struct pft_summary_stack *stack, uint64_t dropped)
 {
 	summary->dropped += dropped;
+	for (uint32_t i = 0; i < frames_used(stack); i++)
+		summary->functions[stack->frames[i].function].open--;
 	stack->depth = 0;
 }
 

@@ -30,7 +30,7 @@ struct pft_summary_function {
 	uint32_t name, category; // numbers of strings
 	enum pft_kind kind;
 	uint64_t calls; // that ended
-	uint64_t open; // that have not
+	uint64_t open; // that have not, by now
 	uint64_t unwound; // that ended by an exception, a longjmp or with their stack
 	uint64_t total_ns; // of the outermost calls, where it calls itself
 	uint64_t self_ns; // without the recorded calls that it made
@@ -76,7 +76,9 @@ struct pft_summary {
 	struct pft_summary_stack *free_stacks;
 	struct pft_summary_call slowest[PFT_SUMMARY_SLOWEST]; // the slowest first
 	uint32_t slowest_used;
-	uint64_t origin_ns; // the strips count from here
+	// The strips of all threads count from where the first thread began: others that are told later, and
+	// began before, are nearer to it than a strip can show.
+	uint64_t origin_ns;
 	uint64_t begin_ns, last_ns; // of all events
 	uint64_t calls, dropped; // calls that ended; events that are known to be lost
 	bool incomplete; // memory ran out: something was not counted
@@ -85,8 +87,8 @@ struct pft_summary {
 // One stack of a thread: its own, or a coroutine's.
 struct pft_summary_stack;
 
-// `origin_ns`: where the threads' strips begin; nothing much happened before. NULL when out of memory.
-struct pft_summary *pft_summary_open(uint64_t origin_ns);
+// NULL when out of memory.
+struct pft_summary *pft_summary_open(void);
 void pft_summary_close(struct pft_summary *summary);
 
 // The number of the function of that name, made when there is none. Never 0.
@@ -98,15 +100,36 @@ void pft_summary_thread_name(
 	struct pft_summary *summary, struct pft_summary_thread *thread, const char *name);
 void pft_summary_thread_end(struct pft_summary *summary, struct pft_summary_thread *thread, uint64_t ns);
 
+// An open call.
+struct pft_summary_frame {
+	uint32_t function;
+	bool waits; // itself or one of its callers is of a waiting kind
+	struct pft_tree_node *node;
+	uint64_t begin_ns;
+	uint64_t inner_ns; // of the recorded calls that it made
+	uint64_t inner_calls, inner_all;
+};
+
+// A call, in a frame of the caller's: it is entered once, left once at most, and all calls that were entered
+// with it as their caller are left before. `caller`: NULL when none is recorded.
+void pft_summary_enter(struct pft_summary *summary, struct pft_summary_thread *thread,
+	const struct pft_summary_frame *caller, struct pft_summary_frame *frame, uint64_t ns,
+	uint32_t function);
+void pft_summary_leave(struct pft_summary *summary, struct pft_summary_thread *thread,
+	struct pft_summary_frame *caller, const struct pft_summary_frame *frame, uint64_t ns, bool unwound);
+
 // A stack without open calls, to be given back when the summary hears no more of it: what is open then never
 // returned. NULL when out of memory.
 struct pft_summary_stack *pft_summary_stack(struct pft_summary *summary, struct pft_summary_thread *thread);
 void pft_summary_stack_give_back(struct pft_summary *summary, struct pft_summary_stack *stack);
 
-// Calls, in order of time on each stack. An end without a begin is ignored.
+// Calls of a stack, in order of time. An end without a begin is ignored.
 void pft_summary_begin(
 	struct pft_summary *summary, struct pft_summary_stack *stack, uint64_t ns, uint32_t function);
 void pft_summary_end(struct pft_summary *summary, struct pft_summary_stack *stack, uint64_t ns, bool unwound);
+
+// How many calls are open on the stack.
+uint32_t pft_summary_depth(const struct pft_summary_stack *stack);
 
 // Events were lost here: no call is known to be open any more, and the open ones are not counted.
 void pft_summary_gap(struct pft_summary *summary, struct pft_summary_stack *stack, uint64_t dropped);

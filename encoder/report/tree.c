@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "encoder/array.h"
+#include "encoder/session.h"
 
 static uint64_t key_of(const struct pft_tree_node *parent, uint32_t function)
 {
@@ -43,6 +44,7 @@ static struct pft_tree_node *make_node(struct pft_tree *tree, struct pft_tree_no
 	tree->by_number[node->number] = node;
 	node->function = function;
 	node->parent = parent;
+	node->depth = parent != NULL ? parent->depth + 1 : 0;
 	node->recursive = is_called_by(parent, function);
 	if (parent != NULL) {
 		node->next = parent->children;
@@ -70,7 +72,7 @@ struct pft_tree_node *pft_tree_child(struct pft_tree *tree, struct pft_tree_node
 		return tree->beyond;
 	if (number != 0)
 		return tree->by_number[number];
-	if (tree->nodes < PFT_TREE_NODES_MAX)
+	if (tree->nodes < PFT_TREE_NODES_MAX && parent->depth < PFT_DEPTH_MAX)
 		node = make_node(tree, parent, function);
 	return node != NULL ? node : tree->beyond;
 }

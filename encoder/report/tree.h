@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The calling-context tree: one node for each different chain of callers. Called by summary.c. Flusher
-// context, or any single thread. The rule: memory follows the number of different chains, up to a bound; what
-// lies beyond it is counted in one node.
+// context, or any single thread. The rule: memory follows the number of different chains, up to a bound of
+// their number and one of their length; what lies beyond is counted in one node.
 #ifndef PFT_TREE_H
 #define PFT_TREE_H
 
@@ -15,6 +15,7 @@
 
 struct pft_tree_node {
 	uint32_t number; // from 1
+	uint32_t depth; // callers, the root included: PFT_DEPTH_MAX at most
 	uint32_t function;
 	struct pft_tree_node *parent; // NULL at the root
 	struct pft_tree_node *children, *next; // the newest first

@@ -25,7 +25,7 @@ struct worker {
 
 static void set_up(void)
 {
-	summary = pft_summary_open(ORIGIN);
+	summary = pft_summary_open();
 }
 
 static void tear_down(void)

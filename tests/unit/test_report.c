@@ -58,7 +58,7 @@ static void run(void)
 
 static void set_up(void)
 {
-	summary = pft_summary_open(ORIGIN);
+	summary = pft_summary_open();
 	run();
 	report = (struct pft_report){.process = "pro\"gram",
 		.command_line = "pro\"gram -x",

@@ -16,7 +16,7 @@ static struct pft_summary_stack *stack;
 
 static void set_up(void)
 {
-	summary = pft_summary_open(ORIGIN);
+	summary = pft_summary_open();
 	thread = pft_summary_thread(summary, 100, ORIGIN);
 	stack = pft_summary_stack(summary, thread);
 }
@@ -168,6 +168,34 @@ Test(summary, counts_what_never_returned)
 	cr_assert_eq(summary->calls, 0);
 }
 
+Test(summary, knows_what_has_not_returned_yet)
+{
+	begin(0, "outer");
+	begin(10, "outer");
+	cr_assert_eq(of("outer")->open, 2);
+	end(20);
+	cr_assert_eq(of("outer")->open, 1);
+	end(30);
+	cr_assert_eq(of("outer")->open, 0);
+}
+
+Test(summary, knows_calls_that_are_on_no_stack)
+{
+	struct pft_summary_thread *other = pft_summary_thread(summary, 200, ORIGIN);
+	struct pft_summary_frame outer, inner;
+
+	pft_summary_enter(summary, thread, NULL, &outer, ORIGIN, function("outer"));
+	pft_summary_enter(summary, other, &outer, &inner, ORIGIN + 10, function("inner"));
+	pft_summary_leave(summary, other, &outer, &inner, ORIGIN + 40, false);
+	pft_summary_leave(summary, thread, NULL, &outer, ORIGIN + 100, true);
+
+	cr_assert_eq(of("outer")->self_ns, 70);
+	cr_assert_eq(of("outer")->unwound, 1);
+	cr_assert_eq(child(child(summary->tree.root, "outer"), "inner")->calls, 1);
+	cr_assert_eq(thread->calls, 1);
+	cr_assert_eq(other->calls, 1);
+}
+
 Test(summary, forgets_open_calls_at_a_gap)
 {
 	begin(0, "lost");
@@ -178,6 +206,7 @@ Test(summary, forgets_open_calls_at_a_gap)
 
 	cr_assert_eq(summary->dropped, 12);
 	cr_assert_eq(of("lost")->calls, 0);
+	cr_assert_eq(of("lost")->open, 0);
 	cr_assert_eq(of("after")->calls, 1);
 	cr_assert_eq(child(summary->tree.root, "after")->calls, 1);
 }

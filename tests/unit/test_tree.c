@@ -5,6 +5,8 @@
 #include <criterion/criterion.h>
 #include <stdint.h>
 
+#include "encoder/session.h"
+
 #define BEYOND 7
 
 static struct pft_arena memory;
@@ -55,6 +57,16 @@ Test(tree, finds_every_node_of_many)
 	for (uint32_t i = 0; i < 100; i++)
 		for (uint32_t j = 0; j < 100; j++)
 			cr_assert_eq(pft_tree_child(&tree, outer[i], 10 + j)->calls, 100 * i + j);
+}
+
+Test(tree, has_one_node_for_what_is_deeper_than_its_bound)
+{
+	struct pft_tree_node *node = tree.root;
+
+	for (unsigned i = 0; i < PFT_DEPTH_MAX; i++)
+		node = pft_tree_child(&tree, node, 1);
+	cr_assert_neq(node, tree.beyond);
+	cr_assert_eq(pft_tree_child(&tree, node, 1), tree.beyond);
 }
 
 Test(tree, has_one_node_for_what_is_beyond_its_bound)
