@@ -28,10 +28,11 @@ parallel = --no-print-directory $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j
 # Programs that stand on the encoder are no part of the library.
 encoder_programs := $(wildcard encoder/convert.c encoder/clean.c encoder/ctl.c encoder/ls.c encoder/open.c encoder/recover.c encoder/report.c \
 	encoder/merge.c)
-encoder_sources := $(filter-out $(encoder_programs),$(wildcard encoder/*.c encoder/base/*.c))
+# The library reports at exit; only pft-report reads traces for that.
+report_sources := encoder/report/feed.c encoder/report/html.c encoder/report/page.S
+encoder_sources := $(filter-out $(encoder_programs) $(report_sources),$(wildcard encoder/*.c encoder/base/*.c encoder/report/*.c))
 read_sources := $(wildcard encoder/read/*.c)
 recover_sources := $(wildcard encoder/recover/*.c)
-report_sources := $(wildcard encoder/report/*.c encoder/report/*.S)
 page_sources := $(wildcard encoder/report/page/*)
 merge_sources := $(wildcard encoder/merge/*.c)
 terminal_sources := $(wildcard encoder/terminal/*.c)

@@ -86,7 +86,7 @@ size_t pft_attributes_labels(
 // ---- attributes -------------------------------------------------------------------------------------
 
 // The arguments with blanks between them.
-static const char *joined_cmdline(const struct pft_session *session, struct pft_arena *arena)
+const char *pft_attributes_cmdline(const struct pft_session *session, struct pft_arena *arena)
 {
 	size_t size = pft_attributes_cmdline_bytes(session);
 	char *line = pft_arena_copy(arena, session->cmdline, size);
@@ -155,7 +155,7 @@ size_t pft_attributes_list(struct pft_attribute list[PFT_ATTRIBUTES_MAX], const 
 	count = add_text(list, count, "pftshim.mode", session->mode == PFT_MODE_DEV ? "dev" : "user");
 	count = add_text(
 		list, count, "pftshim.selectors", pft_arena_copy(arena, session->selectors, selectors_bytes));
-	count = add_text(list, count, "pftshim.command_line", joined_cmdline(session, arena));
+	count = add_text(list, count, "pftshim.command_line", pft_attributes_cmdline(session, arena));
 	count = add_origin(list, count, session, arena);
 	if (session->probe_inside_ns) {
 		count = add_number(list, count, "pftshim.probe_inside_ns", session->probe_inside_ns);

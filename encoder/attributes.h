@@ -40,6 +40,9 @@ const char *pft_attributes_relative(const struct pft_relative *relative, struct 
 size_t pft_attributes_labels(
 	const char *labels[PFT_LABELS_MAX], const struct pft_session *session, struct pft_arena *arena);
 
+// The command line as one text; NULL when there is no memory.
+const char *pft_attributes_cmdline(const struct pft_session *session, struct pft_arena *arena);
+
 // Bytes of the session's command line, which may say more than it holds.
 size_t pft_attributes_cmdline_bytes(const struct pft_session *session);
 

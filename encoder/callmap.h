@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "encoder/base/arena.h"
+#include "encoder/watch.h"
 
 struct pft_strand;
 
@@ -20,6 +21,7 @@ struct pft_foreign_call {
 	bool written; // its begin is in the trace
 	bool deep; // it is only counted: too deep
 	bool closed; // its slice has ended before it did
+	struct pft_watched_call watched;
 	struct pft_strand *strand;
 	struct pft_foreign_call *outer; // the call that it is nested in, of the same strand
 	struct pft_foreign_call *next; // in its chain of the map, or in the pool

@@ -55,6 +55,7 @@ void pft_calls_continue(const struct pft_calls *calls)
 
 void pft_calls_begin(struct pft_calls *calls, uint64_t ns, uint32_t id, uint32_t stack)
 {
+	pft_watched_begin(&calls->watched, ns, id);
 	if (calls->depth >= calls->filters->depth_max) {
 		calls->depth++;
 		calls->totals->filtered++;
@@ -102,21 +103,21 @@ static uint64_t *leave(struct pft_calls *calls, uint64_t ns, uint32_t stack,
 
 void pft_calls_end(struct pft_calls *calls, uint64_t ns, uint32_t stack)
 {
+	pft_watched_end(&calls->watched, ns, false);
 	++*leave(calls, ns, stack, pft_trace_end);
 }
 
 void pft_calls_end_unwound(struct pft_calls *calls, uint64_t ns)
 {
+	pft_watched_end(&calls->watched, ns, true);
 	++*leave(calls, ns, 0, end_unwound);
 }
 
-void pft_calls_abandon(struct pft_calls *calls, uint64_t ns, uint32_t depth)
+void pft_calls_abandon(struct pft_calls *calls, uint64_t ns)
 {
-	uint32_t known = entries(calls);
-
-	if (calls->depth > known) // what is too deep has no slice to end
-		calls->depth = known > depth ? known : depth;
-	while (calls->depth > depth)
+	pft_watched_end_all(&calls->watched, ns, true);
+	calls->depth = entries(calls); // what is too deep has no slice to end
+	while (calls->depth > 0)
 		leave(calls, ns, 0, end_unwound);
 }
 
@@ -153,6 +154,7 @@ static void forget(struct pft_calls *calls, uint32_t depth, uint16_t flags)
 
 void pft_calls_gap(struct pft_calls *calls, uint64_t ns, uint64_t dropped, uint32_t depth)
 {
+	pft_watched_gap(&calls->watched, dropped);
 	pft_calls_settle(calls, ns);
 	pft_trace_gap(calls->track, ns, dropped);
 	forget(calls, depth, 0);
@@ -160,6 +162,7 @@ void pft_calls_gap(struct pft_calls *calls, uint64_t ns, uint64_t dropped, uint3
 
 void pft_calls_pause(struct pft_calls *calls, uint64_t ns, uint32_t depth)
 {
+	pft_watched_end_all(&calls->watched, ns, false);
 	pft_calls_settle(calls, ns);
 	for (uint32_t i = calls->closed; i < calls->written; i++)
 		pft_trace_end(calls->track, ns, 0);

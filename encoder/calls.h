@@ -14,6 +14,7 @@
 
 #include "encoder/session.h"
 #include "encoder/trace.h"
+#include "encoder/watch.h"
 
 struct pft_filters {
 	uint64_t min_duration_ns; // 0: none
@@ -24,6 +25,7 @@ struct pft_calls {
 	struct pft_track *track;
 	const struct pft_filters *filters;
 	struct pft_totals *totals; // written, filtered and dropped are counted here
+	struct pft_watched watched;
 	uint32_t depth; // open calls
 	uint32_t written; // of them are written or closed
 	uint32_t closed; // of them are closed
@@ -44,8 +46,8 @@ void pft_calls_begin(struct pft_calls *calls, uint64_t ns, uint32_t id, uint32_t
 void pft_calls_end(struct pft_calls *calls, uint64_t ns, uint32_t stack);
 void pft_calls_end_unwound(struct pft_calls *calls, uint64_t ns);
 
-// Ends all but the outermost `depth` calls, for which no record will come.
-void pft_calls_abandon(struct pft_calls *calls, uint64_t ns, uint32_t depth);
+// Ends all calls: no record of their ends will come.
+void pft_calls_abandon(struct pft_calls *calls, uint64_t ns);
 
 // Writes the begins that were held back and are old enough at `ns`.
 void pft_calls_ripen(struct pft_calls *calls, uint64_t ns);

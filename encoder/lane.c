@@ -84,8 +84,13 @@ static void announce(struct pft_lane *lane)
 	char name[PFT_THREAD_NAME];
 
 	lane->announced = true;
-	lane->track = pft_trace_thread(lane->shared->trace, entry->tid, name_changed(lane, name) ? name : "");
+	if (!name_changed(lane, name))
+		name[0] = '\0';
+	lane->track = pft_trace_thread(lane->shared->trace, entry->tid, name);
 	lane->calls.track = lane->fibers.track = lane->track;
+	pft_watch_thread(
+		lane->shared->watch, &lane->calls.watched, entry->tid, time_of(lane, entry->begin_ticks));
+	pft_watched_name(&lane->calls.watched, name);
 }
 
 // The thread of the entry is the lane's from now on.
@@ -143,6 +148,12 @@ void pft_lane_resume(struct pft_lane *lane, const struct pft_commit_thread *kept
 			pft_calls_held(&lane->calls);
 }
 
+static void rename_track(struct pft_lane *lane, const char *name)
+{
+	pft_trace_name(lane->track, name);
+	pft_watched_name(&lane->calls.watched, name);
+}
+
 void pft_lane_follow(struct pft_lane *lane)
 {
 	char name[PFT_THREAD_NAME];
@@ -152,7 +163,7 @@ void pft_lane_follow(struct pft_lane *lane)
 	else if (lane->live && !lane->announced && !is_closed(lane))
 		announce(lane);
 	else if (lane->live && lane->track != NULL && name_changed(lane, name))
-		pft_trace_name(lane->track, name);
+		rename_track(lane, name);
 }
 
 // ---- losses -----------------------------------------------------------------------------------------
@@ -253,7 +264,8 @@ static void apply_foreign(struct pft_lane *lane, uint64_t ns, const struct pft_r
 		.slot = recorded->slot,
 		.turn = recorded->turn,
 		.id = recorded->id,
-		.stack = recorded->stack};
+		.stack = recorded->stack,
+		.watched = &lane->calls.watched};
 
 	lane->foreign++;
 	if (recorded->kind == PFT_BEGIN)
@@ -412,7 +424,8 @@ static void end_track(struct pft_lane *lane)
 
 	tell_losses(lane, ns);
 	// pthread_exit and cancellation leave calls open; their frames are gone with the thread.
-	pft_calls_abandon(&lane->calls, ns, 0);
+	pft_calls_abandon(&lane->calls, ns);
+	pft_watched_end_thread(&lane->calls.watched, ns);
 	pft_fibers_retire(&lane->fibers, &lane->shared->strands.fibers);
 	pft_trace_account(lane->track, lane->tally.events, lane->foreign, false);
 	if (!is_closed(lane))

@@ -18,6 +18,7 @@
 struct pft_lanes {
 	struct pft_session *session;
 	struct pft_trace *trace;
+	struct pft_watch *watch; // NULL: no report is asked for
 	struct pft_timeline line;
 	struct pft_filters filters;
 	struct pft_strands strands;

@@ -108,6 +108,11 @@ int pft_replay_json(struct pft_replay *replay, int fd)
 	return pft_trace_json(replay->shared.trace, fd);
 }
 
+void pft_replay_watch(struct pft_replay *replay, struct pft_watch *watch)
+{
+	replay->shared.watch = watch;
+}
+
 // ---- clocks -----------------------------------------------------------------------------------------
 
 // CLOCK_BOOTTIME at `ticks`. Monotonic ticks are nanoseconds that lag by a constant, unless the machine was

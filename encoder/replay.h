@@ -14,6 +14,7 @@
 #include "encoder/trace.h"
 
 struct pft_replay;
+struct pft_watch;
 
 // A replay of `session` into the trace file `fd`; both stay the caller's. `clocks` as for pft_trace_open.
 // NULL when there is no memory. As there, `fd` may be -1.
@@ -28,6 +29,9 @@ void pft_replay_reopen(struct pft_replay *replay, int fd);
 
 // As pft_trace_json: right after pft_replay_open, and when that file has another descriptor.
 int pft_replay_json(struct pft_replay *replay, int fd);
+
+// From now on what is drained is told to `watch` as well, which stays the caller's and outlives the replay.
+void pft_replay_watch(struct pft_replay *replay, struct pft_watch *watch);
 
 // A fresh reading of the recording clock beside the others: renews the timeline. To be called before the
 // first drain, and best at the start of each round.

@@ -132,6 +132,13 @@ static void pop(struct pft_strands *strands, struct pft_strand *strand)
 		remove_strand(strands, strand);
 }
 
+static void unwatch(struct pft_foreign_call *call, const struct ending *ending)
+{
+	struct pft_watched_call *caller = call->outer != NULL ? &call->outer->watched : NULL;
+
+	pft_watched_leave(&call->watched, caller, ending->ns, ending->unwound);
+}
+
 // The innermost call of the strand is over. Answers as write_end.
 static uint64_t *leave(struct pft_strands *strands, struct pft_strand *strand, struct ending ending)
 {
@@ -141,6 +148,7 @@ static uint64_t *leave(struct pft_strands *strands, struct pft_strand *strand, s
 		ending.ns = strand->last_ns;
 	strand->last_ns = ending.ns;
 	total = write_end(strands, strand->innermost, &ending);
+	unwatch(strand->innermost, &ending);
 	pop(strands, strand);
 	return total;
 }
@@ -307,6 +315,8 @@ void pft_strands_begin(
 	call->id = (uint16_t)begun->id;
 	call->stack = begun->stack;
 	push(strands, strand, call);
+	pft_watched_enter(begun->watched, &call->watched, call->outer != NULL ? &call->outer->watched : NULL,
+		begun->ns, begun->id);
 	if (is_written_at_once(strands, call))
 		write_begin(strands, call);
 }

@@ -44,6 +44,7 @@ struct pft_strand_call {
 	uint32_t turn;
 	uint32_t id; // of a begin
 	uint32_t stack; // as for pft_calls_begin
+	const struct pft_watched *watched; // the thread that recorded it
 };
 
 // A begin at a slot that is open already says that the old call was left. Where there is no memory, an event

@@ -43,7 +43,9 @@ static struct {
 } identity;
 
 static struct {
+	bool report_wanted, say_report;
 	struct pft_replay *replay;
+	struct pft_watch *watch; // NULL: no report is asked for, or there was no memory
 	struct pft_files files; // in the file table of the context that runs
 	struct pft_files handed; // that the thread shall go on with, or none
 	uint32_t verb; // the thread that carries one out, or 0; a futex word
@@ -59,6 +61,7 @@ static struct {
 	uint32_t window; // as it was in the last round
 	int error; // the first that writing met
 	struct pft_totals totals;
+	struct pft_said report;
 } flusher;
 
 static void note(int error)
@@ -143,6 +146,13 @@ static int open_files(void)
 	return 0;
 }
 
+static void start_watch(void)
+{
+	flusher.watch = flusher.report_wanted ? pft_watch_open(pft_session) : NULL;
+	if (flusher.replay && flusher.watch)
+		pft_replay_watch(flusher.replay, flusher.watch);
+}
+
 static int open_replay(void)
 {
 	struct pft_clock_reading now = pft_clock_read();
@@ -151,10 +161,12 @@ static int open_replay(void)
 
 	if (error)
 		return error;
-	if (flusher.replay)
+	if (flusher.replay) {
 		pft_replay_reopen(flusher.replay, flusher.files.fds[PFT_FILE_TRACE]);
-	else
+	} else {
 		flusher.replay = pft_replay_open(pft_session, flusher.files.fds[PFT_FILE_TRACE], clocks);
+		start_watch();
+	}
 	if (!flusher.replay)
 		return -ENOMEM;
 	return flusher.files.fds[PFT_FILE_JSON] < 0
@@ -177,6 +189,25 @@ static bool files_are_gone(void)
 	return gone;
 }
 
+// The trace is whole without: an error here is none of the recording's.
+static void report(struct pft_totals totals)
+{
+	if (flusher.watch)
+		flusher.report.error = pft_reports_write(flusher.watch, totals, &flusher.files);
+}
+
+static void report_at_last(struct pft_totals totals)
+{
+	flusher.report.error = flusher.report_wanted && !flusher.watch ? -ENOMEM : 0;
+	if (!flusher.watch)
+		return;
+	report(totals);
+	if (!flusher.report.error && flusher.say_report)
+		flusher.report.error = pft_reports_render(flusher.watch, totals, &flusher.report);
+	pft_watch_close(flusher.watch);
+	flusher.watch = NULL;
+}
+
 static void finish(void)
 {
 	do_chores(true);
@@ -187,6 +218,7 @@ static void finish(void)
 	if (files_are_gone())
 		flusher.error = -ENOENT;
 	flusher.replay = NULL;
+	report_at_last(flusher.totals);
 	__atomic_store_n(&flusher.finished, 1, __ATOMIC_RELEASE);
 }
 
@@ -280,8 +312,11 @@ static void obey_orders(void)
 		work();
 		if (flusher.order == ORDER_FOLLOW)
 			follow();
-		if (flusher.order == ORDER_STOP)
+		if (flusher.order == ORDER_STOP) {
 			complete_trace(flusher.leaving);
+			if (flusher.leaving)
+				report(pft_replay_totals(flusher.replay));
+		}
 	} while (flusher.order != ORDER_FINISH && !move_order(ORDER_STOP, ORDER_STOPPED));
 }
 
@@ -325,10 +360,13 @@ static void run(void)
 
 // ---- verbs ------------------------------------------------------------------------------------------
 
-void pft_flusher_prepare(const struct pft_place *place)
+void pft_flusher_prepare(const struct pft_place *place, bool say_report)
 {
 	pft_segments_start(place);
+	flusher.report_wanted = say_report || (place->wanted & PFT_FILES_OF_REPORTS);
+	flusher.say_report = say_report;
 	flusher.replay = NULL;
+	flusher.watch = NULL;
 	pft_files_clear(&flusher.handed);
 	flusher.verb = 0;
 	flusher.stuck = false;
@@ -577,13 +615,14 @@ bool pft_flusher_lost_files(int error)
 	return error == -ENOENT || error == -ESTALE;
 }
 
-int pft_flusher_finish(struct pft_totals *totals)
+int pft_flusher_finish(struct pft_totals *totals, struct pft_said *report)
 {
 	bool begun = begin_verb();
 	bool ended = begun && carry_out(ORDER_FINISH);
 	bool drained = ended && __atomic_load_n(&flusher.finished, __ATOMIC_ACQUIRE);
 
 	*totals = flusher.totals;
+	*report = drained ? flusher.report : (struct pft_said){0};
 	note(drained ? 0 : -ETIMEDOUT);
 	set_word(&flusher.finished, 1);
 	if (begun)

@@ -9,9 +9,11 @@
 
 #include "encoder/trace.h"
 #include "shim/place.h"
+#include "shim/reports.h"
 
-// Startup, and the start of a forked child: nothing has been written yet. `place` must stay.
-void pft_flusher_prepare(const struct pft_place *place);
+// Startup, and the start of a forked child: nothing has been written yet. `place` must stay. `say_report`:
+// finish hands out a report for stderr.
+void pft_flusher_prepare(const struct pft_place *place, bool say_report);
 
 // Starts the thread when it does not run and waits until it has its file, which it perhaps could not open
 // later: root or identity are about to change. App context.
@@ -24,7 +26,8 @@ void pft_flusher_follow_capabilities(const void *header, const void *data);
 
 // Drains, commits, says the totals so far and ends the thread. App context. False, and no start is due, when
 // it did not come to its end within bounds (a file system that hangs): it goes on when it can. `leaving`: the
-// calling thread is about to execute another program, and its open calls may never return.
+// calling thread is about to execute another program, and its open calls may never return; reports are
+// written.
 bool pft_flusher_stop(bool leaving);
 
 // After a stop that was true signals are held until the start; exec hands them on to the program that
@@ -37,8 +40,9 @@ void pft_flusher_let_signals_in(void);
 void pft_flusher_start(void);
 
 // The last drain: recording has stopped. Totals and 0, or -errno: the trace is not whole and the session must
-// be kept; totals are zero where they are not known. App context, once.
-int pft_flusher_finish(struct pft_totals *totals);
+// be kept; totals are zero where they are not known. `report`: what is to be said of all calls, if that was
+// asked for. App context, once.
+int pft_flusher_finish(struct pft_totals *totals, struct pft_said *report);
 
 // Whether that error says that the trace is not there any more: then what was recorded is lost, and a session
 // would help nobody.

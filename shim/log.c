@@ -34,17 +34,20 @@ static bool log_stderr_is_ours(void)
 
 // stderr may be a pipe that nobody reads: the SIGPIPE that our write raises must not reach the program,
 // one that was pending before must. A SIGPIPE from write() is sent to the calling thread.
-static void log_write(const char *line, size_t size)
+static long log_write(const char *line, size_t size)
 {
 	const uint64_t pipe_signal = UINT64_C(1) << (SIGPIPE - 1);
 	const struct timespec now = {0, 0};
 	uint64_t pending = 0, mask;
+	long result;
 
 	pft_sys_sigpending(&pending);
 	pft_sys_sigprocmask(SIG_BLOCK, &pipe_signal, &mask);
-	if (pft_sys_write(LOG_STDERR, line, size) == -EPIPE && !(pending & pipe_signal))
+	result = pft_sys_write(LOG_STDERR, line, size);
+	if (result == -EPIPE && !(pending & pipe_signal))
 		pft_sys_sigtimedwait(&pipe_signal, &now);
 	pft_sys_sigprocmask(SIG_SETMASK, &mask, NULL);
+	return result;
 }
 
 static void log_line(const char *first, va_list rest)
@@ -61,6 +64,19 @@ static void log_line(const char *first, va_list rest)
 	line[text.used] = '\n';
 	if (log_stderr_is_ours())
 		log_write(line, text.used + 1);
+}
+
+void pft_log_text(const char *text, size_t size)
+{
+	long written;
+
+	while (size && log_stderr_is_ours()) {
+		written = log_write(text, size);
+		if (written < 0 && written != -EINTR)
+			return;
+		text += written > 0 ? written : 0;
+		size -= written > 0 ? (size_t)written : 0;
+	}
 }
 
 void pft_log_say(const char *first, ...)

@@ -268,7 +268,14 @@ static int file_path(char *path, const struct pft_place *place, uint32_t segment
 	return text.cut ? -ENAMETOOLONG : 0;
 }
 
-static const char *const endings[PFT_FILES] = {".pftrace", ".json"};
+static const char *const endings[PFT_FILES] = {
+	[PFT_FILE_TRACE] = ".pftrace",
+	[PFT_FILE_JSON] = ".json",
+	[PFT_FILE_REPORT_TEXT] = ".report.txt",
+	[PFT_FILE_REPORT_JSON] = ".report.json",
+	[PFT_FILE_REPORT_CHROME] = ".report.trace.json",
+	[PFT_FILE_REPORT_FOLDED] = ".report.folded",
+};
 
 int pft_place_path(const struct pft_place *place, int file, uint32_t segment, char path[PFT_PATH_MAX])
 {

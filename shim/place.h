@@ -5,6 +5,10 @@
 //   {directory}/executions/{execution}/{process}.pftrace        the trace
 //   {directory}/executions/{execution}/{process}.json           the trace as Chrome JSON
 //   {directory}/executions/{execution}/{process}.part2.pftrace  its second segment, if there is one
+//   {directory}/executions/{execution}/{process}.report.txt     reports: for people,
+//   {directory}/executions/{execution}/{process}.report.json    for programs,
+//   {directory}/executions/{execution}/{process}.report.trace.json  as Chrome JSON,
+//   {directory}/executions/{execution}/{process}.report.folded  for flame graphs
 //   {directory}/executions/{execution}/{process}.session        link to the session's memory while it runs
 //   {directory}/executions/latest                               link to the newest execution
 //
@@ -22,12 +26,23 @@
 #define PFT_PATH_MAX 1024
 
 // The files that a process may leave. The first of those that there are is the one that the user is told of.
-enum pft_file { PFT_FILE_TRACE, PFT_FILE_JSON, PFT_FILES };
+enum pft_file {
+	PFT_FILE_TRACE,
+	PFT_FILE_JSON,
+	PFT_FILE_REPORT_TEXT,
+	PFT_FILE_REPORT_JSON,
+	PFT_FILE_REPORT_CHROME,
+	PFT_FILE_REPORT_FOLDED,
+	PFT_FILES
+};
 
 // The first of them are written in segments (segments.h), each with a name of its own.
 #define PFT_FILES_SEGMENTED 2
 
 #define PFT_FILE_BIT(file) (1u << (file))
+#define PFT_FILES_OF_REPORTS                                                                                 \
+	(PFT_FILE_BIT(PFT_FILE_REPORT_TEXT) | PFT_FILE_BIT(PFT_FILE_REPORT_JSON) |                           \
+		PFT_FILE_BIT(PFT_FILE_REPORT_CHROME) | PFT_FILE_BIT(PFT_FILE_REPORT_FOLDED))
 
 struct pft_text;
 

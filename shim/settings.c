@@ -179,6 +179,43 @@ static bool bytes_parse(const char *value, uint64_t *bytes, const char **rest)
 	return !__builtin_mul_overflow(*bytes, UINT64_C(1024) << 10 * (unit - units), bytes);
 }
 
+// The word before the next comma, which `value` is moved behind; false when it is too long for any.
+static bool word_next(const char **value, char *word, size_t size)
+{
+	size_t length = (size_t)(strchrnul(*value, ',') - *value);
+
+	if (length >= size)
+		return false;
+	memcpy(word, *value, length);
+	word[length] = '\0';
+	*value += length + ((*value)[length] == ',');
+	return true;
+}
+
+static bool report_parse(struct pft_settings *settings, const char *value)
+{
+	static const struct choice reports[] = {
+		{"text", 0},
+		{"file", PFT_FILE_BIT(PFT_FILE_REPORT_TEXT)},
+		{"json", PFT_FILE_BIT(PFT_FILE_REPORT_JSON)},
+		{"chrome", PFT_FILE_BIT(PFT_FILE_REPORT_CHROME)},
+		{"folded", PFT_FILE_BIT(PFT_FILE_REPORT_FOLDED)},
+		{NULL, 0},
+	};
+	char word[16];
+	int file;
+
+	if (words_equal(value, "off"))
+		return true;
+	do {
+		if (!word_next(&value, word, sizeof(word)) || !choice_parse(reports, word, &file))
+			return false;
+		settings->reports |= (unsigned)file;
+		settings->say_report |= !file;
+	} while (*value);
+	return true;
+}
+
 static bool buffer_parse(struct pft_settings *settings, const char *value)
 {
 	uint64_t bytes;
@@ -318,6 +355,7 @@ static const struct setting other_settings[] = {
 	{"PFT_EXECUTION_ID", NULL, "a name", execution_parse},
 	{"PFT_PROCESS_NAME", NULL, "a name", process_name_parse},
 	{"PFT_FORMAT", NULL, "pftrace, json, or both: pftrace,json", format_parse},
+	{"PFT_REPORT", NULL, "off, or by comma: text (on stderr), file, json, chrome, folded", report_parse},
 	{"PFT_BUFFER", NULL, "bytes from 16K to 64M", buffer_parse},
 	{"PFT_MAX_SIZE", NULL,
 		"bytes from 64K on, with K, M or G, and after a comma how many files are kept, 1 to 1000",

@@ -18,6 +18,8 @@ struct pft_settings {
 	enum pft_clock clock; // what PFT_CLOCK allows; PFT_CLOCK_TSC means: if it is invariant
 	bool trust_tsc; // even where the kernel does not offer it
 	unsigned files; // PFT_FILE_BIT of each that PFT_FORMAT asks for
+	unsigned reports; // likewise PFT_REPORT
+	bool say_report; // and whether one goes to stderr
 	const char *functions; // PFT_FUNCS and the functions of PFT_START and PFT_STOP, or NULL
 	const char *directory; // PFT_TRACE_DIR, MONARCH_TRACE_DIR or the default; absolute
 	const char *execution; // PFT_EXECUTION_ID, or NULL: we are the first of the tree

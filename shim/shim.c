@@ -98,9 +98,17 @@ static void say_segments(void)
 			pft_place_shown(&place), ": ", pft_log_reason(pft_segments_trouble()), NULL);
 }
 
+static void say_report(const struct pft_said *report)
+{
+	pft_log_text(report->text, report->size);
+	if (report->error)
+		pft_log_say("the report is not complete: ", pft_log_reason(report->error), NULL);
+}
+
 static void end_recording(void)
 {
 	struct pft_totals totals;
+	struct pft_said report;
 	int error;
 
 	if (!pft_recording_stop()) {
@@ -109,7 +117,8 @@ static void end_recording(void)
 			pft_flusher_await_finish();
 		return;
 	}
-	error = pft_flusher_finish(&totals);
+	error = pft_flusher_finish(&totals, &report);
+	say_report(&report);
 	if (pft_guest_error())
 		pft_log_verbose(
 			"the flusher could not be started: ", pft_log_reason(pft_guest_error()), NULL);
@@ -187,7 +196,7 @@ static bool start_child(void)
 	}
 	say_parent(&parent);
 	say_cost();
-	pft_flusher_prepare(&place);
+	pft_flusher_prepare(&place, settings.say_report);
 	return true;
 }
 
@@ -361,7 +370,7 @@ static int start_recording(char *const *environment)
 		return -ECANCELED;
 	}
 	pft_log_set_verbose(settings.verbose);
-	place.wanted = settings.files;
+	place.wanted = settings.files | settings.reports;
 	error = start_session(environment, &arena);
 	pft_arena_free(&arena);
 	return error;
@@ -371,7 +380,7 @@ static void start(char *const *environment)
 {
 	if (start_recording(environment) < 0)
 		return;
-	pft_flusher_prepare(&place);
+	pft_flusher_prepare(&place, settings.say_report);
 	pft_process_end = end_recording;
 	pft_exec_start(&place);
 	__cxa_at_quick_exit(end_last, NULL);

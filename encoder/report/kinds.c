@@ -151,6 +151,13 @@ static const struct known known[] = {
 	{"pftshim: ring full", PFT_KIND_RECORDER},
 };
 
+static const char *end_of(const char *name)
+{
+	while (*name != '\0' && *name != '(' && *name != '@')
+		name++;
+	return name;
+}
+
 // Behind the object's name, and for demangled C++ names before the parameters.
 static size_t function_of(const char *name, const char **start)
 {
@@ -158,7 +165,7 @@ static size_t function_of(const char *name, const char **start)
 	const char *separator = object != NULL ? strstr(object, "::") : NULL;
 
 	*start = separator != NULL ? separator + 2 : name;
-	return strcspn(*start, "(@");
+	return (size_t)(end_of(*start) - *start);
 }
 
 enum pft_kind pft_kind_of(const char *name)

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 """`pft report` of programs that are held up in one way, and of such that just are not."""
+import glob
 import json
 import os
 import subprocess
 
 import chrome
-from harness import BUILD, fresh_directory, same, test
+from harness import BUILD, fresh_directory, same, shimmed, test
+
+ALL = "leaf,outer,middle,inner,through*"
 
 
 def report(paths, *options):
@@ -182,3 +185,80 @@ def a_report_refuses_what_is_no_trace():
     for wrong in (["--format=xml"], ["--sort=name"], ["-n", "0"], ["--nothing"], []):
         said = report([], *wrong)
         assert said.returncode == 2 and said.stderr.count(b"\n") == 1, (wrong, said)
+
+
+# ---- at exit ----------------------------------------------------------------------------------------
+
+def written(done, ending):
+    """What processes have written at exit: their traces' paths, without the ending, and the reports."""
+    paths = glob.glob(os.path.join(glob.escape(done.directory), "executions", "*-*", "*.report" + ending))
+    return {path[:-len(".report" + ending)]: open(path, encoding="utf-8").read() for path in paths}
+
+
+def assert_equal(one, other, where):
+    """Says of two values that differ where they do."""
+    if isinstance(one, (dict, list)) and type(one) is type(other) and len(one) == len(other):
+        for key in one if isinstance(one, dict) else range(len(one)):
+            assert_equal(one[key], other[key], "%s[%r]" % (where, key))
+    else:
+        assert one == other, "%s: at exit %s, afterwards %s" % (where, str(one)[:200], str(other)[:200])
+
+
+def assert_the_same_at_exit(argv, **pft):
+    done = same(argv, report="json,folded,chrome,file", **pft)
+    reports = written(done, ".json")
+    assert sorted(reports) == sorted(path[:-len(".pftrace")] for path in done.paths()), reports.keys()
+    for path, text in reports.items():
+        afterwards = json.loads(report([path + ".pftrace"], "--format=json").stdout)
+        assert_equal(json.loads(text), afterwards, os.path.basename(path))
+    for ending, format in ((".txt", "text"), (".folded", "folded"), (".trace.json", "chrome")):
+        for path, text in written(done, ending).items():
+            afterwards = report([path + ".pftrace"], "--format=" + format).stdout.decode()
+            assert_equal(text.splitlines(), afterwards.splitlines(), os.path.basename(path) + ending)
+    return done
+
+
+@test
+def a_report_at_exit_says_what_one_of_the_trace_says():
+    assert_the_same_at_exit(["bottlenecks", "lock"], mode="dev")
+    assert_the_same_at_exit(["throw_loop", 500], funcs=ALL)
+    assert_the_same_at_exit(["longjmp"], funcs=ALL)
+    assert_the_same_at_exit(["short_threads"], funcs=ALL)
+
+
+@test
+def every_process_of_a_tree_reports():
+    done = assert_the_same_at_exit(["spawn"], mode="dev")
+    assert len(written(done, ".json")) > 2
+
+
+@test
+def a_report_at_exit_counts_calls_on_other_stacks():
+    done = same(["coroutines", 5], funcs=ALL, report="json")
+    (text,) = written(done, ".json").values()
+    counts = done.trace().counts()
+    found = {f["name"]: f["calls"] + f["not_returned"] for f in json.loads(text)["functions"]}
+    assert found == {name: counts[name] for name in found} and len(found) > 2, (found, counts)
+
+
+@test
+def a_report_at_exit_counts_what_a_filter_leaves_out():
+    done = same(["throw_loop", 500], funcs=ALL, report="json", min_duration="10s")
+    (text,) = written(done, ".json").values()
+    found = {f["name"]: f["calls"] for f in json.loads(text)["functions"]}
+    assert found["through"] == 499 and not done.trace().count("through"), found
+
+
+@test
+def a_report_goes_to_stderr_behind_what_the_program_says():
+    done = shimmed(["sh", "-c", "echo said >&2"], mode="dev", report="text")
+    words = done.stderr.decode().splitlines()
+    assert words[0] == "said" and words[1].startswith("sh (") and "bottlenecks" in done.stderr.decode(), done.stderr
+    assert not done.stdout
+
+
+@test
+def a_report_is_lost_with_a_stderr_that_the_program_has_closed():
+    done = shimmed(["sh", "-c", "exec 2>&-; exec 2>$TEST_DIRECTORY/own; echo said >&2"], mode="dev", report="text")
+    with open(os.path.join(done.side, "own"), "rb") as own:
+        assert own.read() == b"said\n" and not done.stderr and not done.status, done.stderr

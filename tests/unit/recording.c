@@ -76,7 +76,7 @@ void recording_start(void)
 {
 	if (!pft_session)
 		recording_make();
-	pft_flusher_prepare(&recording_place);
+	pft_flusher_prepare(&recording_place, false);
 	pft_process_end = nothing_to_end;
 	cr_assert(pft_recording_start());
 	sit();
@@ -108,10 +108,12 @@ pthread_t recording_thread(void *(*start)(void *), void *argument)
 	return unannounced_create(run_thread, thread);
 }
 
+struct pft_said recording_report;
+
 int recording_finish(struct pft_totals *totals)
 {
 	cr_assert(pft_recording_stop());
-	return pft_flusher_finish(totals);
+	return pft_flusher_finish(totals, &recording_report);
 }
 
 static int entry_remove(const char *path, const struct stat *found, int kind, struct FTW *level)

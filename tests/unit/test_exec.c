@@ -220,7 +220,9 @@ static void record_and_execute(char **environment)
 // The names of trace and link, of a process that is gone.
 static void take_names(const char *output)
 {
-	cr_assert_eq(sscanf(output, "%1023s %1023s", recording_place.paths[PFT_FILE_TRACE], recording_place.session_link), 2);
+	cr_assert_eq(sscanf(output, "%1023s %1023s", recording_place.paths[PFT_FILE_TRACE],
+			     recording_place.session_link),
+		2);
 }
 
 Test(exec, leaves_everything_in_the_file_and_no_session)

@@ -365,6 +365,19 @@ Test(place, makes_the_files_of_both_formats_under_one_name)
 	cr_assert_neq(access(place.paths[PFT_FILE_JSON], F_OK), 0);
 }
 
+Test(place, makes_a_file_for_each_report)
+{
+	place.wanted = PFT_FILE_BIT(PFT_FILE_TRACE) | PFT_FILES_OF_REPORTS;
+	cr_assert_eq(pft_place_make(&place, base, "night", "worker", "tool"), 0);
+	cr_assert_eq(mode_of(below("executions/night/worker.report.txt")), S_IFREG | 0600);
+	cr_assert_eq(mode_of(below("executions/night/worker.report.json")), S_IFREG | 0600);
+	cr_assert_eq(mode_of(below("executions/night/worker.report.trace.json")), S_IFREG | 0600);
+	cr_assert_eq(mode_of(below("executions/night/worker.report.folded")), S_IFREG | 0600);
+	cr_assert_neq(access(place.paths[PFT_FILE_JSON], F_OK), 0);
+	pft_place_undo(&place);
+	cr_assert_neq(access(below("executions/night/worker.report.folded"), F_OK), 0);
+}
+
 Test(place, makes_json_alone)
 {
 	struct pft_files files;

@@ -323,6 +323,15 @@ Test(settings, reads_words)
 	cr_assert_eq(settings.files, PFT_FILE_BIT(PFT_FILE_TRACE) | PFT_FILE_BIT(PFT_FILE_JSON));
 	cr_assert_eq(read_one("PFT_FORMAT=JSON,pftrace"), 0);
 	cr_assert_eq(settings.files, PFT_FILE_BIT(PFT_FILE_TRACE) | PFT_FILE_BIT(PFT_FILE_JSON));
+	cr_assert_eq(read_one("PFT_REPORT=off"), 0);
+	cr_assert(settings.reports == 0 && !settings.say_report);
+	cr_assert_eq(read_one("PFT_REPORT=Text"), 0);
+	cr_assert(settings.reports == 0 && settings.say_report);
+	cr_assert_eq(read_one("PFT_REPORT=json,folded,file,chrome"), 0);
+	cr_assert(settings.reports == PFT_FILES_OF_REPORTS && !settings.say_report);
+	refusal_of("PFT_REPORT=text,pdf");
+	refusal_of("PFT_REPORT=json,,text");
+	refusal_of("PFT_REPORT=text,a-word-that-is-too-long-for-any");
 	refusal_of("PFT_FORMAT=xml");
 	refusal_of("PFT_FORMAT=json,");
 	refusal_of("PFT_CLOCK=sundial");

@@ -420,7 +420,7 @@ static void *call_hook(void *unused)
 static bool make_again_here(void)
 {
 	make_again();
-	pft_flusher_prepare(&recording_place);
+	pft_flusher_prepare(&recording_place, false);
 	return true;
 }
 
@@ -428,10 +428,11 @@ static bool make_again_here(void)
 static void record_on_the_parents_seats(void)
 {
 	struct pft_totals totals;
+	struct pft_said report;
 
 	recording_calls(hook, 10);
 	pthread_join(recording_thread(call_hook, NULL), NULL);
-	must(pft_recording_stop() && pft_flusher_finish(&totals) == 0);
+	must(pft_recording_stop() && pft_flusher_finish(&totals, &report) == 0);
 	must(totals.written == 2 * 20 && recording_slices("function") == 20);
 	pft_store_remove(&recording_place);
 }
