@@ -251,7 +251,7 @@ demo:
 
 # ---- upkeep -----------------------------------------------------------------------------------------
 
-shell_files := scripts/bootstrap scripts/check scripts/demo scripts/pft .ci/run $(wildcard tests/run/*.sh)
+shell_files := scripts/bootstrap scripts/check scripts/demo scripts/pft scripts/pft.bash-completion .ci/run $(wildcard tests/run/*.sh)
 c_files := $(shell find shim encoder tests -name '*.[ch]' -o -name '*.cc')
 
 format:
@@ -273,9 +273,14 @@ install: all
 	install -m 755 $(programs) $(DESTDIR)$(PREFIX)/lib/pftshim
 	install -D -m 755 scripts/pft $(DESTDIR)$(PREFIX)/bin/pft
 	install -D -m 644 README.md $(DESTDIR)$(PREFIX)/share/doc/pftshim/README.md
+	install -D -m 644 docs/pft.1 $(DESTDIR)$(PREFIX)/share/man/man1/pft.1
+	install -D -m 644 docs/libpftshim.7 $(DESTDIR)$(PREFIX)/share/man/man7/libpftshim.7
+	install -D -m 644 scripts/pft.bash-completion $(DESTDIR)$(PREFIX)/share/bash-completion/completions/pft
 
 uninstall:
-	rm -rf $(DESTDIR)$(PREFIX)/lib/pftshim $(DESTDIR)$(PREFIX)/bin/pft $(DESTDIR)$(PREFIX)/share/doc/pftshim
+	rm -rf $(DESTDIR)$(PREFIX)/lib/pftshim $(DESTDIR)$(PREFIX)/share/doc/pftshim
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/pft share/man/man1/pft.1 share/man/man7/libpftshim.7 \
+		share/bash-completion/completions/pft)
 
 clean:
 	rm -rf $(O)
