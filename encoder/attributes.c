@@ -136,6 +136,13 @@ static size_t add_origin(
 	return count;
 }
 
+static size_t add_usage(struct pft_attribute *list, size_t count, const struct pft_session *session)
+{
+	count = add_number(list, count, "pftshim.peak_rss_bytes", session->peak_rss_bytes);
+	count = add_number(list, count, "pftshim.minor_faults", session->minor_faults);
+	return add_number(list, count, "pftshim.major_faults", session->major_faults);
+}
+
 static size_t add_segment(struct pft_attribute *list, size_t count, const struct pft_segments *segments,
 	const struct pft_totals *totals)
 {
@@ -170,6 +177,8 @@ size_t pft_attributes_list(struct pft_attribute list[PFT_ATTRIBUTES_MAX], const 
 	count = add_number(list, count, "pftshim.filtered", totals->filtered);
 	count = add_number(list, count, "pftshim.dropped", totals->dropped);
 	count = add_number(list, count, "pftshim.duration_ns", duration_ns);
+	if (session->peak_rss_bytes)
+		count = add_usage(list, count, session);
 	if (session->frames_max)
 		count = add_number(list, count, "pftshim.stacks_cut", session->stacks_cut);
 	return session->segment_bytes ? add_segment(list, count, &session->segments, totals) : count;

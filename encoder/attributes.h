@@ -20,14 +20,14 @@ struct pft_attribute {
 	uint64_t number;
 };
 
-#define PFT_ATTRIBUTES_MAX 23
+#define PFT_ATTRIBUTES_MAX 26
 #define PFT_LABELS_MAX 3
 
 // Version, mode, selectors, command line and origin of the session, what recording a call costs where that is
-// known, and unless `totals` is NULL these, for how long was recorded, and how many stacks could not be kept
-// if any were to be. Where the trace is written in segments, which one this is, and with the totals, which
-// speak of all segments, how many events are in this one and how many went with those that were removed. How
-// many there are; texts for which there is no memory are left out.
+// known, and unless `totals` is NULL these, for how long was recorded, what memory the process took, and how
+// many stacks could not be kept if any were to be. Where the trace is written in segments, which one this is,
+// and with the totals, which speak of all segments, how many events are in this one and how many went with
+// those that were removed. How many there are; texts for which there is no memory are left out.
 size_t pft_attributes_list(struct pft_attribute list[PFT_ATTRIBUTES_MAX], const struct pft_session *session,
 	const struct pft_totals *totals, uint64_t duration_ns, struct pft_arena *arena);
 

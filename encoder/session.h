@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define PFT_SESSION_MAGIC UINT64_C(0x316e6f6973746670) // "pftsion1", little endian
-#define PFT_SESSION_VERSION 8
+#define PFT_SESSION_VERSION 9
 
 // Hooks, as many as there are thunks in the trampoline; id 0 is no hook.
 #define PFT_HOOKS_MAX 65536
@@ -306,6 +306,7 @@ struct pft_session {
 	uint64_t threads_at, commit_at[2], commit_bytes, rings_at;
 	uint64_t unseated; // events of threads that found no place here
 	uint32_t probe_inside_ns, probe_outside_ns; // what recording a call costs; 0: not known
+	uint64_t peak_rss_bytes, minor_faults, major_faults; // of the process, as of the flusher's last look
 	uint64_t serials; // thread serial numbers given out
 	uint64_t finished; // nothing is missing in the trace: the file of this session may go
 	uint64_t generation; // commit[generation & 1] is the whole one

@@ -24,7 +24,7 @@
 #include "shim/segments.h"
 
 #define NAP_NS 100000000u // between two rounds while there is work
-#define CHORES_NS UINT64_C(1000000000) // between two looks at names and dead threads
+#define CHORES_NS UINT64_C(1000000000) // between two looks at names, dead threads and memory
 #define NS_A_SECOND UINT64_C(1000000000)
 #define STUCK_NS UINT64_C(3000000000) // without progress, for those who wait
 #define OUT_OF_THE_WAY 700 // descriptors from here on are few programs' usual ones
@@ -86,6 +86,7 @@ static void do_chores(bool now)
 		return;
 	flusher.chores_ns = now_ns;
 	pft_round_look_after_threads();
+	pft_round_measure_process();
 }
 
 // ---- sleeping ---------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <sys/resource.h>
 
 #include "encoder/base/sys_x86_64.h"
 #include "encoder/base/text.h"
@@ -189,6 +190,18 @@ void pft_round_look_after_threads(void)
 		else
 			refresh_name(entry);
 	}
+}
+
+// The kernel counts the peak in KiB, and keeps it over exec.
+void pft_round_measure_process(void)
+{
+	struct rusage usage;
+
+	if (pft_sys2(SYS_getrusage, RUSAGE_SELF, &usage) != 0)
+		return;
+	pft_session->peak_rss_bytes = (uint64_t)usage.ru_maxrss << 10;
+	pft_session->minor_faults = (uint64_t)usage.ru_minflt;
+	pft_session->major_faults = (uint64_t)usage.ru_majflt;
 }
 
 // ---- before sleep -----------------------------------------------------------------------------------

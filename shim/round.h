@@ -21,6 +21,9 @@ void pft_round_renew_clocks(struct pft_replay *replay);
 // Reads the names that the kernel has for the threads now, and finds those that have ended unsaid.
 void pft_round_look_after_threads(void);
 
+// Notes in the session how much memory the process took at most, and how often it had to be given a page.
+void pft_round_measure_process(void);
+
 // Whether a thread waits for room.
 bool pft_round_is_waited_for(void);
 

@@ -96,9 +96,27 @@ static void write_bottleneck(
 	end_event(out, &line, args, COUNT(args));
 }
 
+// What has no place in time.
+static void write_end(struct pft_out *out, const struct pft_report *report)
+{
+	const struct pft_arg args[] = {
+		{.name = "run_ns", .kind = PFT_ARG_UNSIGNED, .number = pft_summary_run_ns(report->summary)},
+		{.name = "calls", .kind = PFT_ARG_UNSIGNED, .number = report->summary->calls},
+		{.name = "dropped", .kind = PFT_ARG_UNSIGNED, .number = report->totals.dropped},
+		{.name = "peak_rss_bytes", .kind = PFT_ARG_UNSIGNED, .number = report->usage.peak_rss_bytes},
+		{.name = "minor_faults", .kind = PFT_ARG_UNSIGNED, .number = report->usage.minor_faults},
+		{.name = "major_faults", .kind = PFT_ARG_UNSIGNED, .number = report->usage.major_faults},
+	};
+	struct pft_text line = pft_report_line(out);
+
+	pft_text_add(&line, "],\"otherData\":{");
+	pft_json_add_args(&line, args, COUNT(args));
+	pft_text_add(&line, "}}");
+	pft_report_end_line(out, &line);
+}
+
 void pft_report_chrome(struct pft_out *out, const struct pft_report *report)
 {
-	struct pft_text line;
 	uint64_t at_ns = 0;
 
 	write_head(out, report);
@@ -106,7 +124,5 @@ void pft_report_chrome(struct pft_out *out, const struct pft_report *report)
 		at_ns = write_function(out, report, report->order[i], at_ns);
 	for (uint32_t i = 0; i < report->bottlenecks->count; i++)
 		write_bottleneck(out, report, &report->bottlenecks->found[i]);
-	line = pft_report_line(out);
-	pft_text_add(&line, "]}");
-	pft_report_end_line(out, &line);
+	write_end(out, report);
 }

@@ -172,6 +172,12 @@ static void keep_number(struct pft_report *report, const char *key, uint64_t num
 		report->totals.filtered = number;
 	else if (strcmp(key, "pftshim.dropped") == 0)
 		report->totals.dropped = number;
+	else if (strcmp(key, "pftshim.peak_rss_bytes") == 0)
+		report->usage.peak_rss_bytes = number;
+	else if (strcmp(key, "pftshim.minor_faults") == 0)
+		report->usage.minor_faults = number;
+	else if (strcmp(key, "pftshim.major_faults") == 0)
+		report->usage.major_faults = number;
 	else if (strcmp(key, "pftshim.probe_inside_ns") == 0)
 		report->probe.inside_ns = (uint32_t)number;
 	else if (strcmp(key, "pftshim.probe_outside_ns") == 0)

@@ -102,8 +102,8 @@ static void write_memory(struct pft_out *out, const struct pft_report *report)
 		return;
 	pft_text_add_count(&line, report->usage.peak_rss_bytes >> 10);
 	pft_text_add(&line, " KiB of memory at most, ");
-	pft_text_add_count(&line, report->usage.minor_faults);
-	pft_text_add(&line, " page faults, ");
+	pft_text_add_things(&line, report->usage.minor_faults + report->usage.major_faults, "page fault");
+	pft_text_add(&line, ", ");
 	pft_text_add_count(&line, report->usage.major_faults);
 	pft_text_add(&line, " of them from a disk");
 	pft_report_end_line(out, &line);

@@ -70,6 +70,7 @@ def a_page_holds_what_the_report_says():
         assert page.texts("h2")[0] == "bottlenecks (%d)" % expected["pid"], page.texts("h2")
         assert page.texts("#command") == [expected["command_line"]]
         assert "{:,}".format(expected["calls"]) in page.texts("#facts dd"), page.texts("#facts dd")
+        assert "{:,} KiB".format(round(expected["peak_rss_bytes"] / 1024)) in page.texts("#facts dd")
         assert page.texts("#notes li") == []
         assert [t.split(": ")[1] for t in page.texts("#bottlenecks h3")] == [
             b["place"] for b in expected["bottlenecks"]]

@@ -138,6 +138,19 @@ def a_report_has_each_thread_once_whatever_it_calls_at_its_end():
 
 
 @test
+def a_report_says_what_memory_the_process_took():
+    size = 64 << 20
+    paths = same(["/usr/bin/python3", "-c", "bytearray(%d)" % size], mode="dev").paths()
+    found = json.loads(report(paths, "--format=json").stdout)
+    assert size < found["peak_rss_bytes"] < 2 * size, found["peak_rss_bytes"]
+    assert found["minor_faults"] > 0 and found["major_faults"] >= 0
+    words = b"%s KiB of memory at most" % "{:,}".format(found["peak_rss_bytes"] >> 10).encode()
+    assert words in report(paths).stdout, report(paths).stdout[:300]
+    picture = json.loads(report(paths, "--format=chrome").stdout)["otherData"]
+    assert picture["peak_rss_bytes"] == found["peak_rss_bytes"], picture
+
+
+@test
 def a_report_has_other_formats():
     paths = reported("read")[1]
     text = report(paths, "-n", "1").stdout.decode()

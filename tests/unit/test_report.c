@@ -128,7 +128,7 @@ Test(report, as_text_has_tables)
 	text = written();
 	assert_has(text, "pro\"gram (7): 5 calls in 2 threads, 100 ms\n"
 			 "12 events = 8 written + 3 filtered + 1 dropped\n"
-			 "5,120 KiB of memory at most, 321 page faults, 2 of them from a disk\n");
+			 "5,120 KiB of memory at most, 323 page faults, 2 of them from a disk\n");
 	assert_has(text, "\n   own time    as seen      total      calls     median        p99    longest  "
 			 "function\n");
 	assert_has(text, "\n      50 ms      50 ms     100 ms          1     ");
@@ -256,4 +256,5 @@ Test(report, as_chrome_json_lays_functions_end_to_end)
 	assert_has(text,
 		"\"ph\":\"i\",\"pid\":7,\"tid\":7,\"name\":\"bottleneck:fetch;all > read\",\"ts\":10000.000,"
 		"\"s\":\"p\",\"args\":{\"type\":\"blocking_io\"");
+	assert_has(text, "\"peak_rss_bytes\":5242880,\"minor_faults\":321,\"major_faults\":2}}\n");
 }
