@@ -34,6 +34,17 @@ static unsigned take_part(const char *name, size_t *length)
 	return (unsigned)strtoul(name + digits, NULL, 10);
 }
 
+static bool take_report(const char *name, size_t *length)
+{
+	static const char *const endings[] = {
+		".report.txt", ".report.json", ".report.trace.json", ".report.folded"};
+
+	for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
+		if (take_ending(name, length, endings[i]))
+			return true;
+	return false;
+}
+
 struct pft_name pft_name_of(const char *name)
 {
 	struct pft_name found = {.process_length = strlen(name), .part = 1};
@@ -43,7 +54,7 @@ struct pft_name pft_name_of(const char *name)
 		found.kind = PFT_NAME_SESSION;
 	else if (take_ending(name, length, PFT_TRACE_ENDING))
 		found.kind = PFT_NAME_TRACE;
-	else if (take_ending(name, length, ".report.json") || take_ending(name, length, ".report.trace.json"))
+	else if (take_report(name, length))
 		found.kind = PFT_NAME_REPORT;
 	else if (take_ending(name, length, ".json"))
 		found.kind = PFT_NAME_JSON;

@@ -3,7 +3,7 @@
 //
 //   {process}.pftrace    {process}.json    {process}.session
 //   {process}.part2.pftrace                a trace that goes on in a second file
-//   {process}.report.json                  a report; also .report.trace.json
+//   {process}.report.json                  a report; also .report.txt, .report.trace.json, .report.folded
 #ifndef PFT_EXECUTIONS_NAMES_H
 #define PFT_EXECUTIONS_NAMES_H
 

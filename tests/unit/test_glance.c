@@ -173,6 +173,8 @@ Test(executions, tell_files_by_their_names)
 	assert_name("git.12.json", PFT_NAME_JSON, "git.12", 1);
 	assert_name("git.12.report.json", PFT_NAME_REPORT, "git.12", 0);
 	assert_name("git.12.report.trace.json", PFT_NAME_REPORT, "git.12", 0);
+	assert_name("git.12.report.txt", PFT_NAME_REPORT, "git.12", 0);
+	assert_name("git.12.report.folded", PFT_NAME_REPORT, "git.12", 0);
 	assert_name("git.12.session", PFT_NAME_SESSION, "git.12", 0);
 	assert_name(".pftrace", PFT_NAME_OTHER, "", 0);
 	assert_name(".hidden.pftrace", PFT_NAME_OTHER, "", 0);
