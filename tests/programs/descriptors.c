@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The program's descriptors are its own: they have their usual numbers, and it may close all of them.
-// build: -lcalls
+// build: -lcalls -D_GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include "tests/programs/calls.h"
 #include "tests/programs/common.h"
@@ -47,6 +48,33 @@ static void open_ones_own(void)
 	}
 }
 
+// A file of its own under each number that there may be: not a byte of anybody else's comes into it.
+static void replace_all(int file)
+{
+	struct stat found;
+
+	for (int fd = 3; fd < 1024; fd++)
+		MUST(fd == file || dup2(file, fd) == fd);
+	storm();
+	MUST(fstat(file, &found) == 0 && found.st_size == 4);
+	close_range(3, ~0u, 0);
+}
+
+static void replace(void)
+{
+	FILE *file = tmpfile();
+	int fd = fcntl(fileno(file), F_DUPFD, 900);
+
+	MUST(write(fd, "mine", 4) == 4);
+	fclose(file);
+	replace_all(fd);
+	list();
+	storm();
+	closefrom(3);
+	storm();
+	list();
+}
+
 static int without_any(void)
 {
 	fflush(stdout);
@@ -68,5 +96,6 @@ int main(void)
 	list();
 	open_ones_own();
 	list();
+	replace();
 	return without_any();
 }
