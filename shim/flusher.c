@@ -47,7 +47,8 @@ static struct {
 	struct pft_replay *replay;
 	struct pft_watch *watch; // NULL: no report is asked for, or there was no memory
 	struct pft_files files; // in the file table of the context that runs
-	struct pft_files handed; // that the thread shall go on with, or none
+	struct pft_files handed; // that the thread shall go on with, or none; in the program's table
+	struct stat handed_are[PFT_FILES]; // the program may put others under these numbers
 	uint32_t verb; // the thread that carries one out, or 0; a futex word
 	uint64_t signals; // that it had blocked before
 	uint32_t order; // enum order; written by a verb, read by the thread
@@ -139,12 +140,58 @@ static unsigned rest(unsigned idle_rounds)
 
 // ---- the thread -------------------------------------------------------------------------------------
 
+static int move_away(int fd)
+{
+	return fd < 0 ? -1 : (int)pft_sys3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, OUT_OF_THE_WAY);
+}
+
+// To where few programs have descriptors. All or none.
+static bool move_files_away(struct pft_files *files)
+{
+	struct pft_files low = *files;
+	bool whole = true;
+
+	for (int file = 0; file < PFT_FILES; file++) {
+		files->fds[file] = move_away(low.fds[file]);
+		whole &= files->fds[file] >= 0 || low.fds[file] < 0;
+	}
+	if (!whole)
+		pft_files_close(files);
+	pft_files_close(&low);
+	return whole;
+}
+
+static bool is_handed(int file)
+{
+	const struct stat *is = &flusher.handed_are[file];
+	struct stat found;
+
+	return flusher.handed.fds[file] >= 0 && pft_sys_fstat(flusher.handed.fds[file], &found) == 0 &&
+	       found.st_dev == is->st_dev && found.st_ino == is->st_ino;
+}
+
+static bool all_are_handed(void)
+{
+	for (int file = 0; file < PFT_FILES; file++)
+		if (flusher.handed.fds[file] >= 0 && !is_handed(file))
+			return false;
+	return pft_files_are_open(&flusher.handed);
+}
+
 static int open_files(void)
 {
-	if (!pft_files_are_open(&flusher.handed))
-		return pft_segments_open(&flusher.files);
-	flusher.files = flusher.handed;
-	return 0;
+	struct pft_files handed = flusher.handed;
+	int error;
+
+	flusher.files = handed;
+	if (all_are_handed())
+		return 0;
+	if (pft_guest_is_apart()) // copies of the program's own, if any
+		pft_files_close(&handed);
+	error = pft_segments_open(&flusher.files);
+	if (!error && !pft_guest_is_apart() && !move_files_away(&flusher.files))
+		error = -EMFILE;
+	return error;
 }
 
 static void start_watch(void)
@@ -495,27 +542,26 @@ static bool carry_out(enum order order)
 	return await_end();
 }
 
-static int move_away(int fd)
-{
-	return fd < 0 ? -1 : (int)pft_sys3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, OUT_OF_THE_WAY);
-}
-
 // In the caller's table, for the time that the thread is away. All or none.
 static void open_for_return(struct pft_files *handed)
 {
-	struct pft_files low;
-	bool whole = true;
-
 	pft_files_clear(handed);
-	if (pft_segments_open(&low) < 0)
+	if (pft_segments_open(handed) < 0 || !move_files_away(handed))
 		return;
-	for (int file = 0; file < PFT_FILES; file++) {
-		handed->fds[file] = move_away(low.fds[file]);
-		whole &= handed->fds[file] >= 0 || low.fds[file] < 0;
-	}
-	if (!whole)
-		pft_files_close(handed);
-	pft_files_close(&low);
+	for (int file = 0; file < PFT_FILES; file++)
+		if (handed->fds[file] >= 0)
+			pft_sys_fstat(handed->fds[file], &flusher.handed_are[file]);
+}
+
+// The thread has its copies, or there is none.
+static void take_back_handed(void)
+{
+	bool copied = pft_guest_is_apart() || pft_guest_error();
+
+	for (int file = 0; copied && file < PFT_FILES; file++)
+		if (is_handed(file))
+			pft_sys_close(flusher.handed.fds[file]);
+	pft_files_clear(&flusher.handed);
 }
 
 void pft_flusher_ready(void)
@@ -560,6 +606,7 @@ bool pft_flusher_stop(bool leaving)
 {
 	if (!begin_verb())
 		return false;
+	take_back_handed(); // of a stop that was left
 	flusher.leaving = leaving ? myself() : 0;
 	if (!carry_out(ORDER_STOP) && move_order(ORDER_STOP, ORDER_RUN)) {
 		end_verb();
@@ -582,18 +629,15 @@ void pft_flusher_let_signals_in(void)
 
 static void resume(void)
 {
-	struct pft_files handed = flusher.handed;
-
 	flusher.opened = 0;
-	pft_guest_keep(handed.fds, PFT_FILES);
+	pft_guest_keep(flusher.handed.fds, PFT_FILES);
 	__atomic_store_n(&flusher.order, ORDER_RUN, __ATOMIC_SEQ_CST);
 	pft_guest_allow();
 	pft_guest_want();
 	if (!pft_guest_error())
 		await_thread(&flusher.opened, 1);
-	pft_files_clear(&flusher.handed);
+	take_back_handed();
 	pft_guest_keep(NULL, 0);
-	pft_files_close(&handed);
 }
 
 void pft_flusher_start(void)

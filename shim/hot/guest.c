@@ -2,6 +2,7 @@
 // The bare thread of the flusher. Hot context: the first event starts it; see guest.h.
 #include "shim/hot/guest.h"
 
+#include <linux/close_range.h>
 #include <linux/errno.h>
 #include <linux/futex.h>
 #include <linux/sched.h>
@@ -44,6 +45,7 @@ static uint32_t was_left; // that has happened
 static int start_error;
 static int kept[PFT_GUEST_KEPT]; // that it keeps of the program's file table, ascending
 static unsigned kept_count;
+static bool apart; // it has a file table of its own
 static void (*body)(void);
 
 static long map_memory(void)
@@ -90,7 +92,10 @@ static void part(void)
 {
 	int next = 0;
 
-	if (pft_sys1(SYS_unshare, CLONE_FS | CLONE_FILES) < 0)
+	// What a container forbids (unshare) the other may do: it parts only the file table.
+	apart = pft_sys1(SYS_unshare, CLONE_FS | CLONE_FILES) == 0 ||
+		pft_sys3(SYS_close_range, ~0u, ~0u, CLOSE_RANGE_UNSHARE) == 0;
+	if (!apart)
 		return;
 	for (unsigned i = 0; i < kept_count; i++) {
 		if (kept[i] > next)
@@ -192,6 +197,11 @@ void pft_guest_want(void)
 int pft_guest_error(void)
 {
 	return start_error;
+}
+
+bool pft_guest_is_apart(void)
+{
+	return !start_error && apart;
 }
 
 static bool has_thread(void)

@@ -18,6 +18,9 @@ void pft_guest_want(void);
 // App context, from here on. 0, or -errno when it could not be started: wanting it does nothing more.
 int pft_guest_error(void);
 
+// Whether what runs as the guest has a file table of its own: else what it opens is among the program's.
+bool pft_guest_is_apart(void);
+
 // Waits up to `ns` for its end. True when it has ended; it does not start again until it is allowed to.
 bool pft_guest_join(uint64_t ns);
 

@@ -490,6 +490,29 @@ FLUSHER_TEST(has_its_file_when_it_says_that_it_is_ready)
 	cr_assert_eq(recording_slices("work"), 10);
 }
 
+// In another thread, while the flusher is away: the numbers are those of the program's files by then.
+FLUSHER_TEST(leaves_files_alone_that_have_come_under_its_numbers)
+{
+	FILE *other = tmpfile();
+	unsigned replaced = 0;
+	struct stat found;
+
+	NEEDS_BARE_GUEST();
+	start();
+	recording_calls(work, 10);
+	cr_assert(pft_flusher_stop(false));
+	for (int fd = 700; fd < 720; fd++)
+		replaced += fcntl(fd, F_GETFD) >= 0 && dup2(fileno(other), fd) == fd;
+	cr_assert_eq(replaced, 1);
+	pft_flusher_start();
+	recording_calls(work, 10);
+	finish();
+	cr_assert_eq(recording_slices("work"), 20);
+	cr_assert_eq(fstat(fileno(other), &found), 0);
+	cr_assert_eq(found.st_size, 0);
+	cr_assert_geq(fcntl(700, F_GETFD), 0, "it is not closed either");
+}
+
 static bool holds_signals(void)
 {
 	sigset_t held;
@@ -522,6 +545,8 @@ static void stop_and_never_start(void)
 
 FLUSHER_TEST(that_was_left_stopped_starts_with_the_next_event_of_the_thread)
 {
+	unsigned before = open_descriptors();
+
 	stop_and_never_start();
 	pft_session->finished = 1; // exec says so
 	recording_call(work);
@@ -529,6 +554,7 @@ FLUSHER_TEST(that_was_left_stopped_starts_with_the_next_event_of_the_thread)
 	cr_assert_eq(pft_session->finished, 0);
 	cr_assert(pft_flusher_stop(false), "the verb is free again");
 	pft_flusher_start();
+	cr_assert_eq(open_descriptors(), before);
 	recording_call(work);
 	finish();
 	cr_assert_eq(recording_slices("work"), 3);

@@ -84,6 +84,11 @@ int pft_guest_error(void)
 	return 0;
 }
 
+bool pft_guest_is_apart(void)
+{
+	return true;
+}
+
 bool pft_guest_join(uint64_t ns)
 {
 	uint64_t end_ns = pft_clock_ns(CLOCK_REALTIME) + ns;
