@@ -48,23 +48,33 @@ static size_t count_of(char *const *list)
 	return count;
 }
 
-// The execution is handed on, unless the program says another or none of the tree.
+// The execution is handed on, unless the program says another or none of the tree. Behind a filter nothing is
+// to be recorded.
 static bool needs_entry(char *const *environment)
 {
-	return execution_entry[0] && pft_environment_get(environment, "LD_PRELOAD") &&
-	       !pft_environment_get(environment, "PFT_EXECUTION_ID");
+	if (!pft_environment_get(environment, "LD_PRELOAD"))
+		return false;
+	return pft_process_filters ||
+	       (execution_entry[0] && !pft_environment_get(environment, "PFT_EXECUTION_ID"));
+}
+
+static bool is_mode(const char *entry)
+{
+	return strncmp(entry, "PFT_MODE=", 9) == 0 || strncmp(entry, "PERFETTO_TRACE_MODE=", 20) == 0;
 }
 
 static char *const *fill_environment(char **filled, char *const *environment)
 {
-	size_t count = count_of(environment);
+	static char off[] = "PFT_MODE=off";
+	size_t count = count_of(environment), used = 0;
 
 	if (!filled)
 		return environment;
-	if (count)
-		memcpy(filled, environment, count * sizeof(*filled));
-	filled[count] = execution_entry;
-	filled[count + 1] = NULL;
+	for (size_t i = 0; i < count; i++)
+		if (!pft_process_filters || !is_mode(environment[i]))
+			filled[used++] = environment[i];
+	filled[used] = pft_process_filters ? off : execution_entry;
+	filled[used + 1] = NULL;
 	return filled;
 }
 
@@ -89,7 +99,7 @@ static int after_exec(bool was_here, int result)
 }
 
 // Room for the copy: on the caller's stack, since exec may be called where nothing may be allocated, unless
-// it is too much for a small one; then it is mapped, and goes with the exec.
+// it is too much for a small one; then it is mapped, and goes with the exec. Behind a filter mapping could kill.
 #define ON_STACK 512
 
 static char **map_environment(size_t count)
@@ -101,7 +111,7 @@ static char **map_environment(size_t count)
 }
 
 // clang-format off
-#define ROOM_FOR(count) ((count) <= ON_STACK ? alloca((count) * sizeof(char *)) : map_environment(count))
+#define ROOM_FOR(count) ((count) <= ON_STACK || pft_process_filters ? alloca((count) * sizeof(char *)) : map_environment(count))
 #define WITH_EXECUTION(environment) \
 	(needs_entry(environment) \
 		? fill_environment(ROOM_FOR(count_of(environment) + 2), environment) \

@@ -11,6 +11,7 @@
 #include "encoder/base/sys_x86_64.h"
 #include "shim/export.h"
 #include "shim/flusher.h"
+#include "shim/hot/self.h"
 #include "shim/next.h"
 #include "shim/process.h"
 
@@ -29,6 +30,14 @@ static void end_recording(void)
 {
 	if (pft_process_records())
 		pft_process_end();
+}
+
+static void end_for_filter(void)
+{
+	// Not in a child of vfork: this is its parent's memory.
+	if (!pft_session || pft_session->pid == (uint32_t)pft_sys_getpid())
+		pft_process_filters = true;
+	end_recording();
 }
 
 // Behind a filter the kernel may kill for any system call of ours, and in strict mode for reading the
@@ -133,7 +142,7 @@ PFT_EXPORT int prctl(int option, ...)
 	d = va_arg(list, unsigned long);
 	va_end(list);
 	if (ends_recording(option))
-		end_recording();
+		end_for_filter();
 	return next(option, a, b, c, d);
 }
 
@@ -189,11 +198,11 @@ void *pft_syscall_way(long number, long first)
 		be_ready();
 		break;
 	case SYS_seccomp:
-		end_recording();
+		end_for_filter();
 		break;
 	case SYS_prctl:
 		if (ends_recording(first))
-			end_recording();
+			end_for_filter();
 		break;
 	case SYS_exit_group:
 		end_recording();

@@ -14,6 +14,7 @@
 #include "shim/hot/signals.h"
 #include "shim/next.h"
 
+bool pft_process_filters;
 void (*pft_process_end)(void);
 uint64_t pft_process_forked_ns;
 

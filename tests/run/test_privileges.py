@@ -68,3 +68,27 @@ def su_to_another_user_starts_a_program_that_may_not_write_there():
         assert {t.process()["process"] for t in done.traces()} == {"su"}
         said = done.said.decode().splitlines()
         assert said and all("not traced: Permission denied" in line for line in said), said
+
+
+def numbers(*names):
+    """Of x86-64."""
+    return ",".join(str({"unshare": 272, "close_range": 436}[name]) for name in names)
+
+
+@test
+def descriptors_are_the_programs_own_where_the_kernel_refuses_to_part_them():
+    for refused in (numbers("unshare"), numbers("close_range"), numbers("unshare", "close_range")):
+        for argv in (["descriptors"], ["calls", 1000]):
+            if argv == ["descriptors"] and refused == numbers("unshare", "close_range"):
+                continue  # then they are among them, from 700 on
+            done = same(["refused", refused, program(argv[0])] + argv[1:], funcs="leaf,outer")
+            counts = {t.process()["process"]: t.count("leaf") + t.count("outer") for t in done.traces()}
+            assert counts["refused"] == 1 and counts[argv[0]] >= 1000, counts
+
+
+@test
+def what_is_executed_behind_a_filter_is_not_recorded():
+    """It kills for any call but those that the program needs."""
+    for how in ({"funcs": "leaf"}, {"mode": "dev"}):
+        done = same(["refused", "all", program("calls"), 100], **how)
+        assert [t.process()["process"] for t in done.traces()] == ["refused"]
