@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What a newcomer meets: the demo, what it shows a trace with, and what the README claims: show.sh [BUILD]
+# What a newcomer meets: the demo, what it shows a trace with, and what the README and the manual pages claim:
+# show.sh [BUILD]
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${1:-build}
@@ -74,6 +75,43 @@ readme_makes_what_can_be_made() {
         <(sed -nE 's/^([a-z -]+):.*/\1/p' Makefile | tr ' ' '\n' | sed 's/^/make /' | sort)
 }
 
+# ---- the manual pages -------------------------------------------------------------------------------
+
+pft_commands() { scripts/pft -h | sed -n 's/^  \([a-z]*\)  .*/\1/p'; }
+
+# The options in the help of a command; ssh's is no option of ours.
+help_options() {
+    scripts/pft "$1" -h | sed 's/ssh -L//' | words -- '(^|[ ,])--?[a-z][a-z-]*' | tr -d ' ,' |
+        grep -vxE -e '-h|--help' | sort -u
+}
+
+manual_section() { sed -n "/^\.Ss $1/,/^\.S[sh] /p" docs/pft.1 | sed '$d'; }
+manual_options() { manual_section "$1" | words 'Fl -?[a-z][a-z-]*' | sed 's/^Fl /-/' | sort -u; }
+
+manual_names_every_command() {
+    only_in_first <(pft_commands | sort) <(sed -n 's/^\.Ss \([a-z]*\).*/\1/p' docs/pft.1 | sort) &&
+        only_in_first <(sed -n 's/^\.Ss \([a-z]*\).*/\1/p' docs/pft.1 | sort) <(pft_commands | sort)
+}
+
+manual_names_every_option() {
+    local command
+    for command in $(pft_commands); do
+        echo "pft $command"
+        only_in_first <(help_options "$command") <(manual_options "$command") &&
+            only_in_first <(manual_options "$command") <(help_options "$command") || return
+    done
+}
+
+manual_names_every_verb() {
+    only_in_first <(scripts/pft ctl -h | sed -n 's/^  \([a-z]*\)  .*/\1/p' | sort) \
+        <(manual_section ctl | sed -n 's/^\.It Cm \([a-z]*\).*/\1/p' | sort)
+}
+
+manual_names_every_variable() {
+    only_in_first <(words "\"$variables\"" shim/settings.c | tr -d '"') <(sed -n '/^\.It Ev/p' docs/libpftshim.7 | words "$variables") &&
+        only_in_first <(words "$variables" docs/libpftshim.7) <(words "$variables" shim/settings.c)
+}
+
 test_that "the demo runs" demo_runs
 test_that "the demo says where its trace is" demo_said '^pft: trace: /.*\.pftrace$'
 test_that "the demo's program does as without the shim" demo_said 'the same as without pft$'
@@ -87,4 +125,8 @@ test_that "the README names every variable" readme_names_every_variable
 test_that "the README names no variable that is not there" readme_names_no_other_variable
 test_that "the README's files are there" readme_leads_somewhere
 test_that "the README's targets can be made" readme_makes_what_can_be_made
+test_that "the manual names every command" manual_names_every_command
+test_that "the manual names the options of each command's help" manual_names_every_option
+test_that "the manual names the verbs of pft ctl" manual_names_every_verb
+test_that "the manual names every variable" manual_names_every_variable
 exit $failed
