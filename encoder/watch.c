@@ -56,6 +56,7 @@ int pft_watch_report(struct pft_watch *watch, struct pft_totals totals, struct p
 		.command_line = pft_attributes_cmdline(session, &watch->summary->memory),
 		.pid = session->pid,
 		.totals = totals,
+		.usage = {session->peak_rss_bytes, session->minor_faults, session->major_faults},
 		.probe = {session->probe_inside_ns, session->probe_outside_ns},
 		.summary = watch->summary,
 	};

@@ -12,7 +12,6 @@
 struct place {
 	struct pft_summary_thread *thread;
 	struct pft_summary_stack *stack;
-	bool late; // the thread has ended, and calls from destructors
 	struct place *next;
 };
 
@@ -85,21 +84,16 @@ static struct place *place_at(struct feeding *feeding, struct pft_read_track *tr
 	return place;
 }
 
-// A thread's number, and with it its track, may be given out again: the next one has a place of its own. But
-// the kernel gives them out in turn: what begins soon after an end is the same thread in its destructors,
-// which is taken for a new one by the recorder, and has no end of its own.
-#define LATE_NS (UINT64_C(100) * 1000 * 1000)
-
-static void begin_thread(struct feeding *feeding, struct pft_read_track *track, uint64_t ns)
+// The track may be given to another thread, which has a place of its own.
+static void end_thread(struct feeding *feeding, struct pft_read_track *track, uint64_t ns)
 {
 	struct place *place = track->user;
+	struct pft_summary *summary = feeding->feed->report.summary;
 
-	if (place == NULL || !place->thread->ended)
+	if (place == NULL)
 		return;
-	place->late = ns - place->thread->last_ns < LATE_NS;
-	if (place->late)
-		return;
-	pft_summary_stack_give_back(feeding->feed->report.summary, place->stack);
+	pft_summary_thread_end(summary, place->thread, ns);
+	pft_summary_stack_give_back(summary, place->stack);
 	place->stack = NULL;
 	track->user = NULL;
 }
@@ -127,16 +121,11 @@ static void begin(struct feeding *feeding, const struct place *place, const stru
 static void tell_instant(struct feeding *feeding, const struct pft_read_event *event)
 {
 	const char *name = event->name != NULL ? event->name : "";
-	bool begins = strcmp(name, "thread begin") == 0;
-	struct place *place;
 
-	if (!begins && strcmp(name, "thread end") != 0)
-		return;
-	if (begins)
-		begin_thread(feeding, event->track, event->ns);
-	place = place_at(feeding, event->track, event->ns);
-	if (place != NULL && !begins && !place->late)
-		pft_summary_thread_end(feeding->feed->report.summary, place->thread, event->ns);
+	if (strcmp(name, "thread begin") == 0)
+		place_at(feeding, event->track, event->ns);
+	else if (strcmp(name, "thread end") == 0)
+		end_thread(feeding, event->track, event->ns);
 }
 
 static void tell(struct feeding *feeding, const struct pft_read_event *event)

@@ -93,10 +93,26 @@ static void see(struct pft_summary *summary, struct pft_summary_thread *thread, 
 		thread->last_ns = ns;
 }
 
+static struct pft_summary_thread *find_late(const struct pft_summary *summary, uint32_t tid, uint64_t ns)
+{
+	for (uint32_t i = 0; i < PFT_SUMMARY_ENDED; i++) {
+		struct pft_summary_thread *thread = summary->ended[i];
+
+		if (thread != NULL && thread->tid == tid && ns < thread->last_ns + PFT_SUMMARY_LATE_NS)
+			return thread;
+	}
+	return NULL;
+}
+
 struct pft_summary_thread *pft_summary_thread(struct pft_summary *summary, uint32_t tid, uint64_t ns)
 {
-	struct pft_summary_thread *thread = pft_arena_alloc(&summary->memory, sizeof *thread);
+	struct pft_summary_thread *thread = find_late(summary, tid, ns);
 
+	if (thread != NULL) {
+		thread->late = true;
+		return thread;
+	}
+	thread = pft_arena_alloc(&summary->memory, sizeof *thread);
 	if (thread == NULL) {
 		summary->incomplete = true;
 		return NULL;
@@ -119,8 +135,11 @@ void pft_summary_thread_name(struct pft_summary *summary, struct pft_summary_thr
 
 void pft_summary_thread_end(struct pft_summary *summary, struct pft_summary_thread *thread, uint64_t ns)
 {
+	if (thread->late)
+		return;
 	see(summary, thread, ns);
 	thread->ended = true;
+	summary->ended[summary->ended_used++ % PFT_SUMMARY_ENDED] = thread;
 }
 
 struct pft_summary_stack *pft_summary_stack(struct pft_summary *summary, struct pft_summary_thread *thread)

@@ -26,6 +26,10 @@
 
 #define PFT_SUMMARY_SLOWEST 32
 
+// How long after its end, and after how many other ends, a thread is still known.
+#define PFT_SUMMARY_LATE_NS (UINT64_C(100) * 1000 * 1000)
+#define PFT_SUMMARY_ENDED 16
+
 struct pft_summary_function {
 	uint32_t name, category; // numbers of strings
 	enum pft_kind kind;
@@ -50,6 +54,7 @@ struct pft_summary_thread {
 	uint32_t name; // number of a string; 0: none
 	uint64_t begin_ns, last_ns; // its life, as far as it was seen
 	bool ended;
+	bool late; // it was seen again after that
 	uint64_t calls; // that ended
 	uint64_t waiting_ns; // inside of long calls of a waiting kind; the rest of its life it was busy
 	struct pft_strip strip;
@@ -73,6 +78,8 @@ struct pft_summary {
 	struct pft_tree tree;
 	struct pft_summary_thread *threads, **threads_end; // in order of their beginning
 	uint32_t threads_used;
+	struct pft_summary_thread *ended[PFT_SUMMARY_ENDED]; // the last ones that did
+	uint32_t ended_used; // counts on
 	struct pft_summary_stack *free_stacks;
 	struct pft_summary_call slowest[PFT_SUMMARY_SLOWEST]; // the slowest first
 	uint32_t slowest_used;
@@ -94,7 +101,9 @@ void pft_summary_close(struct pft_summary *summary);
 // The number of the function of that name, made when there is none. Never 0.
 uint32_t pft_summary_function(struct pft_summary *summary, const char *name, const char *category);
 
-// A thread begins, or is seen for the first time. NULL when out of memory.
+// A thread begins, or is seen for the first time. NULL when out of memory. The kernel gives thread numbers
+// out in turn: one that is seen again soon after its end is the same thread in its last destructors, and
+// stays what it was, without another end.
 struct pft_summary_thread *pft_summary_thread(struct pft_summary *summary, uint32_t tid, uint64_t ns);
 void pft_summary_thread_name(
 	struct pft_summary *summary, struct pft_summary_thread *thread, const char *name);

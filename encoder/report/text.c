@@ -236,10 +236,23 @@ static void write_bottlenecks(
 		write_bottleneck(out, &bottlenecks->found[i], colour);
 }
 
+static void write_nothing(struct pft_out *out)
+{
+	struct pft_text line = pft_report_line(out);
+
+	pft_text_add(&line, "no call was recorded: PFT_FUNCS selects functions, PFT_MODE=dev records calls "
+			    "between objects");
+	pft_report_end_line(out, &line);
+}
+
 void pft_report_text(struct pft_out *out, const struct pft_report *report, uint32_t rows, bool colour)
 {
 	write_head(out, report);
 	write_memory(out, report);
+	if (report->functions == 0) {
+		write_nothing(out);
+		return;
+	}
 	write_functions(out, report, rows, colour);
 	write_threads(out, report, rows, colour);
 	write_slowest(out, report, rows, colour);

@@ -138,6 +138,12 @@ def a_report_has_each_thread_once_whatever_it_calls_at_its_end():
 
 
 @test
+def a_report_of_no_call_says_how_some_would_be_recorded():
+    said = report(same(["bottlenecks", "sleep"]).paths()).stdout.decode()
+    assert "no call was recorded: PFT_FUNCS" in said and "own time" not in said, said
+
+
+@test
 def a_report_says_what_memory_the_process_took():
     size = 64 << 20
     paths = same(["/usr/bin/python3", "-c", "bytearray(%d)" % size], mode="dev").paths()

@@ -123,6 +123,32 @@ Test(summary, counts_the_threads_of_a_function)
 	cr_assert_eq(summary->threads_used, 4);
 }
 
+Test(summary, knows_a_thread_that_calls_after_its_end)
+{
+	struct pft_summary_thread *again;
+
+	pft_summary_thread_end(summary, thread, ORIGIN + 50);
+	again = pft_summary_thread(summary, 100, ORIGIN + 60);
+	cr_assert_eq(again, thread);
+	stack = pft_summary_stack(summary, again);
+	begin(60, "free");
+	end(70);
+	pft_summary_thread_end(summary, again, ORIGIN + 900);
+	cr_assert_eq(summary->threads_used, 1);
+	cr_assert(thread->ended);
+	cr_assert_eq(pft_summary_life_ns(summary, thread), 70);
+}
+
+Test(summary, takes_a_number_that_comes_again_later_for_another_thread)
+{
+	uint64_t later_ns = ORIGIN + 50 + PFT_SUMMARY_LATE_NS;
+
+	cr_assert_neq(pft_summary_thread(summary, 101, ORIGIN), thread);
+	pft_summary_thread_end(summary, thread, ORIGIN + 50);
+	cr_assert_neq(pft_summary_thread(summary, 100, later_ns), thread);
+	cr_assert_eq(summary->threads_used, 3);
+}
+
 Test(summary, counts_long_waits_and_only_the_outermost_for_the_thread)
 {
 	begin(0, "pthread_cond_wait");

@@ -58,7 +58,7 @@ function drawFlame(report) {
   if (missing || report.tree.length === 0) {
     place.textContent = missing
       ? 'This page was built without the library that draws flame graphs: npm was not there when pftshim was built.'
-      : 'No call took any time.';
+      : 'There is no call that has returned.';
     return;
   }
   const chart = flamegraph.default()

@@ -35,6 +35,7 @@ function showNotes(report) {
   };
 
   if (report.dropped) notes.push(`${several(report.dropped, 'event')} of ${count(report.produced)} were lost: numbers are too small by what they hold.`);
+  if (!report.function_count) notes.push('No call was recorded: PFT_FUNCS selects functions, PFT_MODE=dev records calls between objects.');
   if (report.incomplete) notes.push('Memory ran out while the trace was read: not everything was counted.');
   cut(report.chain_count, report.tree.length, 'Chains of calls, those that took longest');
   cut(report.function_count, report.functions.length, 'Functions, those with the most time of their own');
