@@ -336,6 +336,20 @@ void pft_lane_drain(struct pft_lane *lane, uint32_t head)
 		run(lane, 0);
 }
 
+bool pft_lane_advance(struct pft_lane *lane, uint32_t head)
+{
+	uint32_t before = lane->tail;
+
+	if (!lane->live)
+		return false;
+	lose_overwritten(lane, head);
+	if (lane->tail == before)
+		return false;
+	lane->head = lane->waits ? head : lane->tail;
+	touch(lane);
+	return true;
+}
+
 void pft_lane_pass(struct pft_lane *lane, uint64_t ticks)
 {
 	run(lane, ticks);

@@ -69,6 +69,10 @@ void pft_lane_resume(struct pft_lane *lane, const struct pft_commit_thread *kept
 // Encodes what lies between the tail and `head`, up to the first event on a foreign stack: there it waits.
 void pft_lane_drain(struct pft_lane *lane, uint32_t head);
 
+// Nothing is to be read before a later drain: what lies before `head` and is overwritten counts as lost by
+// now, so that positions, which wrap, are never far behind. Whether anything was.
+bool pft_lane_advance(struct pft_lane *lane, uint32_t head);
+
 // Goes on with such events, and what lies between, up to the first that is later than `ticks`. Called by
 // order.c.
 void pft_lane_pass(struct pft_lane *lane, uint64_t ticks);

@@ -242,6 +242,14 @@ void pft_replay_drain(struct pft_replay *replay, uint32_t index, uint32_t head, 
 		lane->known_ns = replay->now_ns;
 }
 
+bool pft_replay_advance(struct pft_replay *replay, uint32_t index, uint32_t head)
+{
+	struct pft_lane *lane = lane_of(replay, index);
+
+	pft_lane_follow(lane);
+	return pft_lane_advance(lane, head);
+}
+
 bool pft_replay_pass(struct pft_replay *replay, bool all)
 {
 	bool any = pft_order_pass(&replay->shared, all ? UINT64_MAX : replay->now_ticks);

@@ -43,6 +43,11 @@ void pft_replay_clocks(struct pft_replay *replay, uint64_t ticks, struct pft_clo
 // behind the head, so what is open as far as one knows may have ended.
 void pft_replay_drain(struct pft_replay *replay, uint32_t index, uint32_t head, bool in_flight);
 
+// As drain for a thread that keeps the newest events in its ring: what is overwritten by now is counted as
+// lost, and nothing is read. To be called before its positions have come half round. Whether there is
+// something to commit.
+bool pft_replay_advance(struct pft_replay *replay, uint32_t index, uint32_t head);
+
 // When every thread has been drained: goes on with the events on foreign stacks of all of them, in order of
 // time, up to the latest reading of the clocks, which must have been taken before the first of the heads, or
 // `all` of them, when no thread records any more. Whether there were any. Closing does that as well.

@@ -227,6 +227,13 @@ enum pft_clock {
 	PFT_CLOCK_MONOTONIC, // nanoseconds of CLOCK_MONOTONIC
 };
 
+// How the flusher sleeps. Who wants it makes that none.
+enum pft_asleep {
+	PFT_ASLEEP_NONE,
+	PFT_ASLEEP_NAP, // it looks around by itself soon
+	PFT_ASLEEP_LONG, // it waits to be woken
+};
+
 // What somebody else asks of the process (pft ctl). The asker holds flock(2) on the session's file, stores
 // the command, raises `request` and wakes the flusher; the flusher carries it out, fills in the answer and
 // makes `answered` equal to `request`.
@@ -311,8 +318,7 @@ struct pft_session {
 	uint64_t finished; // nothing is missing in the trace: the file of this session may go
 	uint64_t generation; // commit[generation & 1] is the whole one
 	uint64_t boot_ns, monotonic_ns, real_ns, start_ticks; // one reading of all clocks, at start
-	uint32_t flusher_asleep; // 1: it sleeps on this word, a futex shared between processes; who wants it
-				 // makes it 0
+	uint32_t flusher_asleep; // enum pft_asleep; a futex shared between processes
 	uint32_t flusher_runs; // 1: it will look at `control`
 	uint64_t closed_ticks; // when that was last
 	uint64_t segment_bytes; // at which another segment begins; 0: there is one

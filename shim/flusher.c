@@ -102,12 +102,13 @@ static bool has_order(void)
 static bool sleep_for(const struct timespec *time)
 {
 	uint32_t *word = &pft_session->flusher_asleep;
+	uint32_t kind = time ? PFT_ASLEEP_NAP : PFT_ASLEEP_LONG;
 
-	__atomic_store_n(word, 1, __ATOMIC_SEQ_CST);
+	__atomic_store_n(word, kind, __ATOMIC_SEQ_CST);
 	if (has_order() || pft_control_is_asked() || pft_round_is_waited_for())
 		return true;
-	pft_sys_futex(word, FUTEX_WAIT, 1, time);
-	return __atomic_exchange_n(word, 0, __ATOMIC_SEQ_CST) == 0;
+	pft_sys_futex(word, FUTEX_WAIT, kind, time);
+	return __atomic_exchange_n(word, PFT_ASLEEP_NONE, __ATOMIC_SEQ_CST) == PFT_ASLEEP_NONE;
 }
 
 static uint64_t least(uint64_t a, uint64_t b)

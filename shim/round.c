@@ -87,11 +87,30 @@ static int follow_segments(struct pft_replay *replay, struct pft_files *files)
 	return error ? error : 1;
 }
 
-static bool is_due(uint32_t state, bool last)
+static bool keeps_newest(uint32_t state)
 {
-	if (state == PFT_THREAD_LIVE)
-		return last || pft_session->overflow != PFT_OVERFLOW_OVERWRITE;
-	return state == PFT_THREAD_ENDED;
+	return state == PFT_THREAD_LIVE && pft_session->overflow == PFT_OVERFLOW_OVERWRITE;
+}
+
+// A ring is written once round in the time of some ten thousand calls, and positions come round after 4 GiB.
+static int advance_thread(struct pft_replay *replay, struct pft_self *self, uint32_t index)
+{
+	int error;
+
+	if (!pft_replay_advance(replay, index, head_of(self, PFT_THREAD_LIVE).position))
+		return 0;
+	error = pft_replay_commit(replay);
+	give_room_back(self, pft_replay_tail(replay, index));
+	return error ? error : 1;
+}
+
+static int look_at(
+	struct pft_replay *replay, struct pft_self *self, uint32_t index, uint32_t state, bool last)
+{
+	if (state != PFT_THREAD_LIVE && state != PFT_THREAD_ENDED)
+		return 0;
+	return keeps_newest(state) && !last ? advance_thread(replay, self, index)
+					    : drain_thread(replay, self, index, state);
 }
 
 static int drain_threads(struct pft_replay *replay, struct pft_files *files, bool last, uint32_t *progress)
@@ -100,8 +119,7 @@ static int drain_threads(struct pft_replay *replay, struct pft_files *files, boo
 	int result = 0;
 
 	for (uint32_t index = 0; (self = pft_self_from(&index)); index++) {
-		uint32_t state = state_of(index);
-		int drained = is_due(state, last) ? drain_thread(replay, self, index, state) : 0;
+		int drained = look_at(replay, self, index, state_of(index), last);
 
 		if (drained > 0)
 			drained = follow_segments(replay, files);

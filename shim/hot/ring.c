@@ -79,12 +79,22 @@ bool pft_ring_commit(struct pft_self *self, uint64_t old, uint32_t position, uin
 void pft_ring_wake_flusher(void)
 {
 	uint32_t *word = &pft_session->flusher_asleep;
-	uint32_t asleep = 1;
+	uint32_t asleep = __atomic_load_n(word, __ATOMIC_SEQ_CST);
 
-	if (!__atomic_load_n(word, __ATOMIC_SEQ_CST))
+	if (asleep == PFT_ASLEEP_NONE)
 		return;
-	if (__atomic_compare_exchange_n(word, &asleep, 0, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+	if (__atomic_compare_exchange_n(
+		    word, &asleep, PFT_ASLEEP_NONE, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 		pft_sys_futex(word, FUTEX_WAKE, 1, NULL);
+}
+
+// Half of the free room is used up, or the flusher went to sleep and asks to be woken. A ring that keeps the
+// newest has room always: it is enough that the flusher looks around now and then.
+static void tell_flusher(void)
+{
+	if (pft_session->overflow != PFT_OVERFLOW_OVERWRITE ||
+		__atomic_load_n(&pft_session->flusher_asleep, __ATOMIC_SEQ_CST) == PFT_ASLEEP_LONG)
+		pft_ring_wake_flusher();
 }
 
 // An event may say where the call came from.
@@ -322,8 +332,7 @@ static bool admits(struct pft_self *self, bool (*has_room)(struct pft_self *))
 	if (self->shut)
 		return false;
 	room = has_room(self);
-	// Half of the free room is used up, or the flusher went to sleep and asks to be woken.
-	pft_ring_wake_flusher();
+	tell_flusher();
 	if (!room && may_wait(self))
 		room = wait_for_room(self, has_room);
 	if (room && self->dropped_unsaid && has_gap_room(self))

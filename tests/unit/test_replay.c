@@ -849,6 +849,27 @@ Test(replay, accounts_for_overwritten_slots_that_were_no_events)
 	read_trace();
 }
 
+// Positions are 32 bits wide.
+Test(replay, counts_what_is_overwritten_though_positions_come_round)
+{
+	const uint64_t lap = UINT64_C(1) << 30;
+
+	session->overflow = 2;
+	start();
+	for (int i = 0; i < 9; i++) {
+		ring.head += (uint32_t)lap;
+		cr_assert(pft_replay_advance(replay, 0, ring.head));
+		cr_assert_not(pft_replay_advance(replay, 0, ring.head));
+		commit();
+	}
+	pft_fake_begin(&ring, 1000, outer);
+	pft_fake_end(&ring, 2000);
+	finish(9000);
+	check_totals(2, 0, 9 * lap / SLOT);
+	check_slice(find(read_trace(), "outer", 0), 1000, 1000);
+	cr_assert_eq(dropped_in_trace(), (uint32_t)(9 * lap / SLOT));
+}
+
 Test(replay, passes_over_a_slot_that_is_not_whole)
 {
 	const struct pft_reader_lines *lines;

@@ -203,7 +203,7 @@ Test(self, says_that_the_thread_has_ended)
 	hooked();
 	prctl(PR_SET_NAME, "renamed");
 	before = pft_clock_ticks();
-	pft_session->flusher_asleep = 1;
+	pft_session->flusher_asleep = PFT_ASLEEP_NAP;
 	pft_self_end();
 	cr_assert_eq(entry_of(0)->state, PFT_THREAD_ENDED);
 	cr_assert_geq(entry_of(0)->end_ticks, before);
