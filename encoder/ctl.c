@@ -181,6 +181,7 @@ static const char *const commands[PFT_COMMAND_COUNT] = {
 	[PFT_COMMAND_FLUSH] = "flush",
 	[PFT_COMMAND_START] = "start",
 	[PFT_COMMAND_STOP] = "stop",
+	[PFT_COMMAND_DUMP] = "dump",
 };
 
 static enum pft_command command_of(const char *word)

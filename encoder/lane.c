@@ -392,6 +392,12 @@ void pft_lane_continue(const struct pft_lane *lane)
 		pft_calls_continue(&lane->calls);
 }
 
+void pft_lane_mark(struct pft_lane *lane, const char *name)
+{
+	if (lane->live && lane->track != NULL)
+		pft_trace_instant(lane->track, lane->last_ns, name, "pftshim");
+}
+
 void pft_lane_pause(struct pft_lane *lane)
 {
 	if (!lane->live)

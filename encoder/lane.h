@@ -91,6 +91,9 @@ uint32_t pft_lane_tid(const struct pft_lane *lane);
 // The trace goes on in another file: see pft_calls_continue.
 void pft_lane_continue(const struct pft_lane *lane);
 
+// An instant of ours where it is drained to.
+void pft_lane_mark(struct pft_lane *lane, const char *name);
+
 // The window was closed: slices that are open end where it was, and the calls' ends count as filtered.
 void pft_lane_pause(struct pft_lane *lane);
 

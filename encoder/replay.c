@@ -295,6 +295,11 @@ uint32_t pft_replay_tail(const struct pft_replay *replay, uint32_t index)
 	return replay->lanes[index].committed;
 }
 
+void pft_replay_mark(struct pft_replay *replay, uint32_t index, const char *name)
+{
+	pft_lane_mark(lane_of(replay, index), name);
+}
+
 struct pft_totals pft_replay_totals(const struct pft_replay *replay)
 {
 	uint64_t unseated = __atomic_load_n(&replay->shared.session->unseated, __ATOMIC_RELAXED);

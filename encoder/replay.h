@@ -75,6 +75,9 @@ uint32_t pft_replay_tail(const struct pft_replay *replay, uint32_t index);
 // that one, and nothing has changed; or from writing the next.
 int pft_replay_turn(struct pft_replay *replay, uint32_t number, int fd, int json_fd);
 
+// An instant of ours on the track of thread `index`, behind what is drained of it.
+void pft_replay_mark(struct pft_replay *replay, uint32_t index, const char *name);
+
 // Counts so far. Begins that a filter still holds back are produced, but neither written nor filtered yet.
 struct pft_totals pft_replay_totals(const struct pft_replay *replay);
 

@@ -18,6 +18,7 @@
 #include "shim/hot/guest.h"
 #include "shim/hot/ring.h"
 #include "shim/hot/self.h"
+#include "shim/hot/trigger.h"
 #include "shim/hot/signals.h"
 #include "shim/hot/window.h"
 #include "shim/round.h"
@@ -105,7 +106,8 @@ static bool sleep_for(const struct timespec *time)
 	uint32_t kind = time ? PFT_ASLEEP_NAP : PFT_ASLEEP_LONG;
 
 	__atomic_store_n(word, kind, __ATOMIC_SEQ_CST);
-	if (has_order() || pft_control_is_asked() || pft_round_is_waited_for())
+	if (has_order() || pft_control_is_asked() || pft_round_is_waited_for() ||
+		(!time && pft_trigger_is_met()))
 		return true;
 	pft_sys_futex(word, FUTEX_WAIT, kind, time);
 	return __atomic_exchange_n(word, PFT_ASLEEP_NONE, __ATOMIC_SEQ_CST) == PFT_ASLEEP_NONE;
@@ -271,14 +273,24 @@ static void finish(void)
 	__atomic_store_n(&flusher.finished, 1, __ATOMIC_RELEASE);
 }
 
+static void write_rings(void)
+{
+	pft_round_renew_clocks(flusher.replay);
+	drain(true);
+}
+
+static void commit_totals(uint32_t leaving)
+{
+	pft_replay_say_totals(flusher.replay, leaving);
+	note(pft_replay_commit(flusher.replay));
+}
+
 // Complete as far as it goes.
 static void complete_trace(uint32_t leaving)
 {
 	do_chores(true);
-	pft_round_renew_clocks(flusher.replay);
-	drain(true);
-	pft_replay_say_totals(flusher.replay, leaving);
-	note(pft_replay_commit(flusher.replay));
+	write_rings();
+	commit_totals(leaving);
 }
 
 // Whatever closed the window: what was recorded in it is drained, and what is open there ends.
@@ -310,10 +322,22 @@ static void obey(void)
 	if (asked.command == PFT_COMMAND_STOP)
 		pft_window_close();
 	keep_window();
-	if (asked.command == PFT_COMMAND_FLUSH)
+	if (asked.command == PFT_COMMAND_FLUSH || asked.command == PFT_COMMAND_DUMP)
 		complete_trace(0);
 	pft_control_answer(
 		&asked, flusher.replay, asked.command < PFT_COMMAND_COUNT ? flusher.error : -ENOSYS);
+}
+
+// A call took long: what the rings hold now goes into the trace.
+static void obey_trigger(void)
+{
+	uint32_t index;
+
+	if (!pft_trigger_take(&index))
+		return;
+	write_rings();
+	pft_replay_mark(flusher.replay, index, "trigger");
+	commit_totals(0);
 }
 
 static void work(void)
@@ -325,6 +349,7 @@ static void work(void)
 		do_chores(false);
 		keep_window();
 		obey();
+		obey_trigger();
 		idle_rounds = drain(false) ? 0 : idle_rounds + 1;
 		idle_rounds = rest(idle_rounds);
 	}
@@ -414,6 +439,7 @@ void pft_flusher_prepare(const struct pft_place *place, bool say_report)
 	pft_segments_start(place);
 	flusher.report_wanted = say_report || (place->wanted & PFT_FILES_OF_REPORTS);
 	flusher.say_report = say_report;
+	pft_trigger_forget();
 	flusher.replay = NULL;
 	flusher.watch = NULL;
 	pft_files_clear(&flusher.handed);

@@ -8,7 +8,7 @@
 #include "shim/hot/window.h"
 #include "shim/select.h"
 
-static const struct pft_selection *starts, *stops; // NULL: no function
+static const struct pft_selection *starts, *stops, *triggers; // NULL: no function
 
 // NULL as well when there is nothing to parse.
 static int parse(const struct pft_selection **selection, const char *text, struct pft_arena *arena)
@@ -21,7 +21,9 @@ int pft_marks_start(const struct pft_settings *settings, struct pft_arena *arena
 {
 	int error = parse(&starts, settings->start_function, arena);
 
-	return error ? error : parse(&stops, settings->stop_function, arena);
+	if (!error)
+		error = parse(&stops, settings->stop_function, arena);
+	return error ? error : parse(&triggers, settings->trigger_functions, arena);
 }
 
 static bool names(const struct pft_selection *selection, const char *symbol, const char *object)
@@ -32,5 +34,6 @@ static bool names(const struct pft_selection *selection, const char *symbol, con
 void pft_marks_set(uint32_t id, const char *symbol, const char *object)
 {
 	pft_window_marks[id] = (names(starts, symbol, object) ? PFT_MARK_START : 0) |
-			       (names(stops, symbol, object) ? PFT_MARK_STOP : 0);
+			       (names(stops, symbol, object) ? PFT_MARK_STOP : 0) |
+			       (names(triggers, symbol, object) ? PFT_MARK_TRIGGER : 0);
 }

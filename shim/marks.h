@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Which hooks' functions the settings name beyond recording them: PFT_START and PFT_STOP by a function's
-// call. Startup context, and whoever adds hooks later.
+// call, and PFT_TRIGGER. Startup context, and whoever adds hooks later.
 #ifndef PFT_MARKS_H
 #define PFT_MARKS_H
 

@@ -278,6 +278,19 @@ static bool count_parse(const char *value, uint64_t *events)
 	return number_parse(value, events, &unit) && words_equal(unit, "events");
 }
 
+// A duration, and after a colon whose: any recorded call's without it.
+static bool trigger_parse(struct pft_settings *settings, const char *value)
+{
+	const char *colon = strchrnul(value, ':');
+	char room[32];
+	struct pft_text duration = pft_text_in(room, sizeof(room));
+
+	pft_text_add_bytes(&duration, value, (size_t)(colon - value));
+	settings->trigger_functions = *colon ? colon + 1 : "*";
+	return !duration.cut && duration_parse(room, &settings->trigger_ns) && settings->trigger_ns > 0 &&
+	       *settings->trigger_functions;
+}
+
 // No name of a function begins with a digit: what does is a number that must be right.
 static bool edge_parse(struct pft_edge *edge, const char **function, const char *value)
 {
@@ -366,6 +379,8 @@ static const struct setting other_settings[] = {
 	{"PFT_STACKS", NULL, "off, all, > and a number with ns, us, ms or s, or selectors", stacks_parse},
 	{"PFT_START", NULL, "a delay (2s), a number of events (1000events), a function, ctl", start_parse},
 	{"PFT_STOP", NULL, "a delay (2s), a number of events (1000events), a function", stop_parse},
+	{"PFT_TRIGGER", NULL, "a number with ns, us, ms or s, and after a colon selectors (10ms:read)",
+		trigger_parse},
 	{"PFT_CLOCK", NULL, "auto, tsc, monotonic", clock_parse},
 	{"PFT_VERBOSE", NULL, "1 or 0, true or false, yes or no, on or off", verbose_parse},
 };
@@ -480,6 +495,22 @@ static bool functions_join(struct pft_settings *settings, const char *function, 
 	return true;
 }
 
+// What the rings hold is written when it is triggered: that is what they are to be kept for.
+static int trigger_settle(struct pft_settings *settings, char *const *environment)
+{
+	if (!settings->trigger_ns || settings->overflow == PFT_OVERFLOW_OVERWRITE)
+		return 0;
+	if (!environment_text(environment, "PFT_OVERFLOW")) {
+		settings->overflow = PFT_OVERFLOW_OVERWRITE;
+		return 0;
+	}
+	pft_log_say("PFT_OVERFLOW=", environment_text(environment, "PFT_OVERFLOW"),
+		" leaves nothing for PFT_TRIGGER to write; accepted with it: overwrite; this program is not "
+		"traced",
+		NULL);
+	return -EINVAL;
+}
+
 // What decides whether there is anything to do.
 static int mode_settle(struct pft_settings *settings, char *const *environment, const char *program)
 {
@@ -509,6 +540,8 @@ int pft_settings_read(
 	for (size_t i = 0; i < sizeof(other_settings) / sizeof(*other_settings); i++)
 		if (setting_read(&other_settings[i], settings, environment) != 0)
 			return -EINVAL;
+	if (trigger_settle(settings, environment) != 0)
+		return -EINVAL;
 	if (!functions_join(settings, settings->start_function, arena) ||
 		!functions_join(settings, settings->stop_function, arena))
 		return -ENOMEM;

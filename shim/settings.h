@@ -35,6 +35,8 @@ struct pft_settings {
 				     // the end
 	uint64_t stacks_over_ns; // of those that took longer
 	struct pft_edge start, stop; // of the recording window
+	uint64_t trigger_ns; // a call that takes longer has the rings written; 0: none
+	const char *trigger_functions; // selectors of such calls, or NULL
 	const char *start_function, *stop_function; // selectors, for an edge of PFT_EDGE_CALL; or NULL
 	bool verbose;
 };

@@ -17,6 +17,7 @@
 #include "shim/hot/probe.h"
 #include "shim/hot/self.h"
 #include "shim/hot/stacks.h"
+#include "shim/hot/trigger.h"
 #include "shim/hot/window.h"
 #include "shim/log.h"
 #include "shim/mapped.h"
@@ -333,6 +334,8 @@ static int start_session(char *const *environment, struct pft_arena *arena)
 		return -ECANCELED;
 	if (pft_session)
 		pft_window_start(settings.start, settings.stop);
+	if (pft_session && settings.trigger_ns)
+		pft_trigger_start(settings.trigger_ns);
 	error = pft_session ? pft_hooks_install(pft_session, &objects, selection, &settings, arena) : -ENOMEM;
 	if (!error) {
 		say_cost();

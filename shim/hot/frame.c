@@ -12,6 +12,7 @@
 #include "shim/hot/self.h"
 #include "shim/hot/stacks.h"
 #include "shim/hot/trampoline.h"
+#include "shim/hot/trigger.h"
 #include "shim/hot/walk.h"
 #include "shim/hot/window.h"
 
@@ -199,16 +200,19 @@ static struct pft_frame *enter_foreign(struct pft_self *self, const struct call 
 static void leave_foreign(struct pft_self *self, struct pft_frame *frame, uintptr_t rbp)
 {
 	uint32_t id = frame->what & PFT_WHAT_ID;
+	uint64_t began = pft_foreign_record(frame)->began;
 	bool is_ours = frame->what && frame->outer == epoch(); // recorded, here and in this window
-	uint32_t stack = is_ours ? stack_at_end(self, pft_foreign_record(frame)->began, frame->slot, rbp) : 0;
+	uint32_t stack = is_ours ? stack_at_end(self, began, frame->slot, rbp) : 0;
 
 	forget(frame);
 	if (!is_ours)
 		return;
-	if (pft_ring_admits_end(self))
-		write_foreign(self, frame, id | PFT_END, stack);
-	else
+	if (!pft_ring_admits_end(self)) {
 		pft_ring_drop(self, 1);
+		return;
+	}
+	write_foreign(self, frame, id | PFT_END, stack);
+	pft_trigger_meet(id, began, self->index);
 }
 
 // ---- native stack -----------------------------------------------------------------------------------
@@ -264,17 +268,22 @@ static struct pft_frame *enter_native(struct pft_self *self, const struct call *
 
 static void leave_native(struct pft_self *self, uint64_t offset, uintptr_t rbp)
 {
+	const struct pft_frame *frame = pft_self_frame(self, offset);
 	uint64_t head = unwind_below(self, offset);
-	uint32_t stack;
+	uint32_t stack, id;
+	uint64_t began;
 
 	if (!has_open_call(head) || innermost(head) != offset)
 		return; // begun before this session, or taken for abandoned and yet returning
-	stack = stack_at_end(self, pft_self_frame(self, offset)->slot, self->low + offset, rbp);
+	id = frame->what & PFT_WHAT_ID;
+	began = frame->slot;
+	stack = stack_at_end(self, began, self->low + offset, rbp);
 	do {
 		head = unwind_below(self, offset);
 		if (!has_open_call(head) || innermost(head) != offset)
 			return;
 	} while (!end_innermost(self, offset, PFT_END, stack));
+	pft_trigger_meet(id, began, self->index);
 }
 
 // One recorded function has jumped into another: its record serves on, the first slice ends, the next begins.
@@ -301,6 +310,7 @@ static void enter_native_tail(struct pft_self *self, struct pft_frame *frame, co
 		position = write_event(self, position, ticks, call->what, begin_stack);
 	} while (!pft_ring_commit(self, head, position, pft_head_floor(head)));
 	self->entry->other_slots += (begin_stack != 0) + (end_stack != 0);
+	pft_trigger_meet(frame->what & PFT_WHAT_ID, frame->slot, self->index);
 	frame->what = call->what;
 	frame->slot = ticks;
 }

@@ -11,6 +11,7 @@
 #include "shim/hot/local_x86_64.h"
 #include "shim/hot/signals.h"
 #include "shim/hot/stacks.h"
+#include "shim/hot/trigger.h"
 #include "shim/hot/window.h"
 #include "shim/hot/hot.h"
 
@@ -162,22 +163,22 @@ static int32_t spare_room(const struct pft_self *self, uint64_t head)
 }
 
 // Ends may go on until the ring is full; begins only for half of what is to spare: then each begin in that
-// half can have its own end in the other. A clock that is read by a call, stacks, and a window that watches
-// calls or is closed, leave no room before the limits, so that every event comes here.
+// half can have its own end in the other. A clock that is read by a call, stacks, a trigger, and a window
+// that watches calls or is closed, leave no room before the limits, so that every event comes here.
 static bool has_begin_room(struct pft_self *self)
 {
 	uint64_t head = __atomic_load_n(&self->head, __ATOMIC_RELAXED);
 	uint32_t position = pft_head_position(head);
 	uint32_t end = end_of_room(self, position);
 	int32_t room = spare_room(self, head);
+	bool all_are_slow = !pft_clock_is_tsc() || pft_stacks_on() || pft_trigger_is_on();
 
 	room = room > 0 ? (room / 2) & -(int32_t)SLOT : 0;
-	if (pft_clock_is_tsc() && !pft_stacks_on()) {
+	if (!all_are_slow) {
 		__atomic_store_n(&self->end_limit, end, __ATOMIC_RELAXED);
 		__atomic_store_n(&self->begin_limit, position + (uint32_t)room, __ATOMIC_SEQ_CST);
 	}
-	if (!pft_clock_is_tsc() || pft_stacks_on() || pft_window_watches() ||
-		pft_window_is_closed(pft_session_window(pft_session)))
+	if (all_are_slow || pft_window_watches() || pft_window_is_closed(pft_session_window(pft_session)))
 		arm(self, position);
 	return room >= (int32_t)event_bytes();
 }

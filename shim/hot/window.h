@@ -31,6 +31,7 @@ struct pft_edge {
 // What a hook's function is besides being recorded.
 #define PFT_MARK_START 1u // its first call opens the window
 #define PFT_MARK_STOP 2u // its first call closes it
+#define PFT_MARK_TRIGGER 4u // a long call asks for what the rings hold (trigger.h)
 
 extern uint8_t pft_window_marks[PFT_HOOKS_MAX] __attribute__((visibility("hidden")));
 

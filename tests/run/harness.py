@@ -93,6 +93,9 @@ def assert_is_complete(trace):
     for uuid, account in said.items():
         events = account["produced"]
         assert sum(account.values()) == 2 * events, "thread %d: %s" % (trace.tracks[uuid]["tid"], account)
+    if "pftshim.segment" in trace.attributes:  # what is said is of all of them
+        return
+    for uuid, account in said.items():
         assert_are_written(trace, account["written"], slices[uuid])
     unseated = totals["produced"] - sum(account["produced"] for account in said.values())
     assert 0 <= unseated <= totals["dropped"], "%s, but threads say: %s" % (totals, list(said.values())[:9])

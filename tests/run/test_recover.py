@@ -272,8 +272,8 @@ def each_segment_leads_to_the_session():
 
 # ---- ends that nobody announces ---------------------------------------------------------------------
 
-def ends_by(way):
-    process = Process("exits", way)
+def ends_by(way, **pft):
+    process = Process("exits", way, **pft)
     process.process.communicate(timeout=60)
     trace = recovered(process)
     left = collections.Counter(s.name for s in trace.open())
@@ -285,6 +285,10 @@ for way in ("segv", "abort", "term", "kill"):
     def ends(way=way):
         ends_by(way)
     test(ends, "what was recorded before the end by %s is recovered" % way)
+
+    def flight_ends(way=way):
+        ends_by(way, overflow="overwrite", buffer="16K")
+    test(flight_ends, "what the rings held at the end by %s is recovered" % way)
 
 
 @test

@@ -184,6 +184,33 @@ Test(settings, reads_the_size_of_segments_and_how_many_are_kept)
 	}
 }
 
+Test(settings, reads_what_triggers)
+{
+	cr_assert_eq(read_one("PFT_TRIGGER=10ms"), 0);
+	cr_assert_eq(settings.trigger_ns, 10000000);
+	cr_assert_str_eq(settings.trigger_functions, "*");
+	cr_assert_eq(read_one("PFT_TRIGGER=1us:ns::f,-ns::g"), 0);
+	cr_assert_eq(settings.trigger_ns, 1000);
+	cr_assert_str_eq(settings.trigger_functions, "ns::f,-ns::g");
+	cr_assert_eq(read_one("PFT_OVERFLOW=wait"), 0);
+	cr_assert_eq(settings.trigger_ns, 0);
+	cr_assert_null(settings.trigger_functions);
+}
+
+Test(settings, keeps_the_newest_for_a_trigger_and_refuses_what_does_not)
+{
+	const char *line;
+
+	cr_assert_eq(read_one("PFT_TRIGGER=10ms"), 0);
+	cr_assert_eq(settings.overflow, PFT_OVERFLOW_OVERWRITE);
+	cr_assert_eq(read_two("PFT_TRIGGER=10ms", "PFT_OVERFLOW=overwrite"), 0);
+	captured_start();
+	cr_assert_eq(read_two("PFT_TRIGGER=10ms", "PFT_OVERFLOW=wait"), -EINVAL);
+	line = captured_stop();
+	cr_assert_not_null(strstr(line, "PFT_OVERFLOW=wait leaves nothing for PFT_TRIGGER"), "%s", line);
+	cr_assert_not_null(strstr(line, "accepted with it: overwrite"));
+}
+
 Test(settings, refuses_numbers_that_are_none_or_out_of_range)
 {
 	static const char *const wrong[] = {
@@ -208,6 +235,13 @@ Test(settings, refuses_numbers_that_are_none_or_out_of_range)
 		"PFT_MAX_SIZE=64M 4",
 		"PFT_MAX_SIZE=,4",
 		"PFT_MAX_SIZE=17179869184G",
+		"PFT_TRIGGER=10",
+		"PFT_TRIGGER=0ms",
+		"PFT_TRIGGER=10ms:",
+		"PFT_TRIGGER=:read",
+		"PFT_TRIGGER=read",
+		"PFT_TRIGGER=10ms,read",
+		"PFT_TRIGGER=99999999999999999999999999999999999999ns",
 		"PFT_MIN_DURATION=10",
 		"PFT_MIN_DURATION=us",
 		"PFT_MIN_DURATION=1.5us",
