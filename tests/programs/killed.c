@@ -6,7 +6,8 @@
 //   through( through_again( through_third() through_third() ) )
 //
 // After BURST of these it naps; every sixteenth takes two milliseconds. END says what ends the process after
-// a while: a thread that calls exit, or a signal handler that calls _exit. Else somebody kills it.
+// a while: a thread that calls exit, or a signal handler that calls _exit. Else somebody kills it. With
+// "coroutines" for END the threads do all that on stacks that are not their own.
 //
 // build: -lcalls
 #define _GNU_SOURCE
@@ -15,6 +16,7 @@
 #include <stdbool.h>
 #include <sys/mman.h>
 #include <sys/time.h>
+#include <ucontext.h>
 
 #include "tests/programs/calls.h"
 #include "tests/programs/common.h"
@@ -84,6 +86,26 @@ static void *call(void *of)
 	return NULL;
 }
 
+static void call_here(unsigned index)
+{
+	call(&counts[index]);
+}
+
+// Never comes back.
+static void *call_on_another_stack(void *of)
+{
+	static char stacks[THREADS_MAX][65536];
+	static ucontext_t coroutines[THREADS_MAX];
+	unsigned index = (unsigned)((struct count *)of - counts);
+
+	getcontext(&coroutines[index]);
+	coroutines[index].uc_stack.ss_sp = stacks[index];
+	coroutines[index].uc_stack.ss_size = sizeof(stacks[index]);
+	makecontext(&coroutines[index], (void (*)(void))call_here, 1, index);
+	setcontext(&coroutines[index]);
+	return NULL;
+}
+
 static void map_counts(void)
 {
 	char path[4096];
@@ -123,13 +145,16 @@ static void end_by(const char *way)
 int main(int argc, char **argv)
 {
 	long threads = argument(argc, argv, 1, 2);
+	void *(*body)(void *) = call;
 
 	burst = argument(argc, argv, 2, 16);
 	MUST(threads >= 1 && threads <= THREADS_MAX && burst >= 1);
 	map_counts();
 	end_by(argc > 3 ? argv[3] : "");
+	if (argc > 3 && strcmp(argv[3], "coroutines") == 0)
+		body = call_on_another_stack;
 	for (long i = 1; i < threads; i++)
-		pthread_detach(thread_start(call, &counts[i]));
-	call(&counts[0]);
+		pthread_detach(thread_start(body, &counts[i]));
+	body(&counts[0]);
 	return 0;
 }

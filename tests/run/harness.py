@@ -50,6 +50,11 @@ def fresh_directory():
     return tempfile.mkdtemp(dir=_scratch)
 
 
+def scratch():
+    """Where fresh directories lie."""
+    return _scratch
+
+
 def program(name):
     return os.path.join(PROGRAMS, name)
 

@@ -22,12 +22,12 @@ WAIT = "pftshim: ring full"
 
 
 class Process:
-    """A program under the shim that is about to be killed."""
+    """A program under the shim that is about to be killed. `directory`: where its trace goes."""
 
-    def __init__(self, *argv, **pft):
+    def __init__(self, *argv, directory=None, **pft):
         if harness.bare:
             raise NotApplicable("runs without the shim")
-        self.directory, self.side = fresh_directory(), fresh_directory()
+        self.directory, self.side = directory or fresh_directory(), fresh_directory()
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("PFT_", "LD_"))}
         environment.update(LD_LIBRARY_PATH=harness.PROGRAMS, TEST_DIRECTORY=self.side, LD_PRELOAD=harness.SHIM,
                            **harness.settings("user", FUNCS, self.directory, pft))
@@ -53,7 +53,8 @@ class Process:
         self.process.communicate()
 
     def paths(self):
-        return glob.glob(os.path.join(glob.escape(self.directory), "executions", "*-*", "*.pftrace"))
+        name = "*.%d*.pftrace" % self.process.pid
+        return glob.glob(os.path.join(glob.escape(self.directory), "executions", "*-*", name))
 
     def path(self):
         paths = self.paths()
@@ -72,18 +73,29 @@ def recover(*paths):
     return done.returncode, done.stderr
 
 
+def is_sample():
+    """One in ten: what takes long is done to these."""
+    return random.random() < 0.1
+
+
+def whole(process):
+    """The trace of a killed process that has been recovered."""
+    trace = reader.Trace(process.path())
+    assert not trace.errors, trace.errors[:5]
+    harness.assert_is_complete(trace)
+    assert trace.totals(), "it says no totals"
+    if is_sample():
+        harness.check([process.path()])
+    return trace
+
+
 def recovered(process):
-    """The trace of a killed process, whole."""
     session = process.session()
     assert os.path.exists(session), "there is no session to recover from"
     status, said = recover(process.directory)
     assert status == 0 and " recovered " in said, "status %d: %s" % (status, said)
     assert not os.path.exists(session) and not os.path.lexists(process.link()), "the session is still there"
-    trace = reader.Trace(process.path())
-    assert not trace.errors, trace.errors[:5]
-    totals = trace.totals()
-    assert totals["written"] + totals["filtered"] + totals["dropped"] == totals["produced"], totals
-    return trace
+    return whole(process)
 
 
 def by_thread(trace):
@@ -105,7 +117,7 @@ def after(events, depth_max):
     for i, (step, name) in enumerate(CYCLE):
         times = events // 8 + (i < events % 8)
         level = sum(s for s, _ in CYCLE[:i + 1]) + (step < 0)
-        if level <= depth_max:
+        if level <= depth_max and times:
             (begins if step > 0 else ends)[name] += times
         if i < events % 8:
             stack.append(name) if step > 0 else stack.pop()
@@ -136,8 +148,8 @@ def assert_holds_all(process, trace, depth_max=500):
         "%s, %d to %d were recorded" % (totals, least, produced))
 
 
-def kill_at_random(threads, burst, **pft):
-    process = Process("killed", threads, burst, **pft)
+def kill_at_random(threads, burst, *end, **pft):
+    process = Process("killed", threads, burst, *end, **pft)
     process.await_threads(threads)
     time.sleep(random.uniform(0, 0.03))
     process.kill()
@@ -169,10 +181,101 @@ def assert_survives_a_kill_with_a_shortest_duration():
     totals, points = trace.totals(), sum(c[1] for c in process.counts())
     assert totals["dropped"] == 0 and totals["produced"] >= points - 2, "%s, %d points" % (totals, points)
     assert totals["filtered"] >= totals["written"], "%s: most calls are short" % totals
+    short = [(s.name, s.end - s.begin) for s in trace.slices if s.end is not None and s.end - s.begin < 1000000]
+    assert all(name == WAIT for name, _ in short), short[:5]
+
+
+def assert_survives_a_kill_with_stacks():
+    process = kill_at_random(2, 16, stacks="all")
+    trace = recovered(process)
+    assert_holds_all(process, trace)
+    lacking = [s.name for s in trace.slices if s.name != WAIT and not s.stack]
+    assert not lacking, "%d slices of %d have no stack" % (len(lacking), len(trace.slices))
+
+
+def assert_survives_a_kill_on_other_stacks():
+    process = kill_at_random(3, 100, "coroutines", buffer="16K")
+    trace = recovered(process)
+    assert_holds_all(process, trace)
+    assert all("tid" not in trace.tracks[s.track] for s in trace.slices if s.name != WAIT)
+
+
+# ---- losses -----------------------------------------------------------------------------------------
+
+CALLERS = {"through": {None}, "through_again": {None, "through"}, "through_third": {None, "through_again"}}
+
+
+def assert_counts_losses(process, trace):
+    """A dropped begin counts for its end as well, which may not have come: one a level."""
+    points, threads = sum(c[1] for c in process.counts()), len(process.counts())
+    produced = trace.totals()["produced"]
+    assert points - threads <= produced <= points + 3 * threads, "%s, %d points" % (trace.totals(), points)
+    for s in trace.slices:
+        assert (s.parent and s.parent.name) in CALLERS[s.name], "%s in %s" % (s.name, s.parent.name)
+    assert trace.dropped <= trace.totals()["dropped"], "more losses are marked than there were"
+    assert bool(trace.gaps) == bool(trace.totals()["dropped"]), (trace.gaps, trace.totals())
+
+
+def assert_survives_a_kill_while_events_are_dropped():
+    process = kill_at_random(2, 1000000, buffer="16K", overflow="drop")
+    assert_counts_losses(process, recovered(process))
+
+
+def assert_survives_a_kill_while_the_oldest_are_overwritten():
+    process = kill_at_random(2, 100, buffer="16K", overflow="overwrite")
+    trace = recovered(process)
+    assert_counts_losses(process, trace)
+    found = by_thread(trace)
+    for tid, points, _ in process.counts():
+        begins, ends, still_open = found[tid]
+        least = min(points, 1024 - 64) // 8 - 1  # cycles that a ring holds
+        assert ends["through"] >= least, "thread %d at point %d: %s" % (tid, points, ends)
+        assert still_open in [after(events, 500)[2] for events in (points - 1, points)], (points, still_open)
+
+
+# ---- a window ---------------------------------------------------------------------------------------
+
+CTL = os.path.join(harness.BUILD, "pft-ctl")
+
+
+def ctl(process, command):
+    done = subprocess.run([CTL, str(process.process.pid), command], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
+def assert_survives_a_kill_in_a_pause():
+    process = Process("killed", 2, 16)
+    process.await_threads(2)
+    time.sleep(random.uniform(0, 0.03))
+    ctl(process, "stop")
+    time.sleep(random.uniform(0, 0.01))
+    process.kill()
+    trace = recovered(process)
+    assert not trace.open(), "the window closed them: %s" % [s.name for s in trace.open()]
+    for tid, points, _ in process.counts():
+        begins = without_waits(by_thread(trace)[tid])[0]
+        around = 2 * sum(begins.values())
+        assert around <= points + 3 and any(collections.Counter(begins) == after(n, 500)[0] for n in range(max(around - 8, 0), around + 9)), (
+            "no number of events makes %s" % begins)
+
+
+def assert_survives_a_kill_behind_a_pause():
+    process = Process("killed", 2, 16)
+    process.await_threads(2)
+    for command in ("stop", "start"):
+        ctl(process, command)
+        time.sleep(random.uniform(0, 0.03))
+    process.kill()
+    trace = recovered(process)
+    assert trace.totals()["dropped"] == 0, trace.totals()
+    assert all((s.parent and s.parent.name) in CALLERS[s.name] for s in trace.slices if s.name != WAIT)
 
 
 KILLS = [assert_survives_a_kill, assert_survives_a_kill_with_tiny_rings, assert_survives_a_kill_with_a_greatest_depth,
-         assert_survives_a_kill_with_a_shortest_duration]
+         assert_survives_a_kill_with_a_shortest_duration, assert_survives_a_kill_with_stacks,
+         assert_survives_a_kill_on_other_stacks, assert_survives_a_kill_while_events_are_dropped,
+         assert_survives_a_kill_while_the_oldest_are_overwritten, assert_survives_a_kill_in_a_pause,
+         assert_survives_a_kill_behind_a_pause]
 
 
 @test
@@ -182,9 +285,25 @@ def what_was_recorded_before_a_kill_is_recovered():
             survives()
 
 
+@test
+def what_was_recorded_before_many_kills_at_once_is_recovered_at_once():
+    directory = fresh_directory()
+    processes = [Process("killed", 2, 100, directory=directory, execution_id="of-all-1", buffer="16K") for _ in range(8)]
+    for process in processes:
+        process.await_threads(2)
+    for process in processes:
+        process.kill()
+    status, said = recover(directory)
+    assert status == 0 and said.count(" recovered ") == len(processes), "status %d: %s" % (status, said)
+    for process in processes:
+        assert_holds_all(process, whole(process))
+        assert not os.path.lexists(process.link())
+    assert recover(directory) == (0, "")
+
+
 @slow
 def what_was_recorded_before_each_of_a_thousand_kills_is_recovered():
-    for _ in range(250):
+    for _ in range(1000 // len(KILLS)):
         for survives in KILLS:
             survives()
 
@@ -417,22 +536,107 @@ def what_is_neither_trace_nor_session_is_refused():
     assert_holds_all(process, recovered(process))
 
 
+def told(path, status, words, **how):
+    """What `pft recover` says of the path: one line that names it."""
+    done = subprocess.run([RECOVER, path], capture_output=True, text=True, timeout=60, **how)
+    assert done.returncode == status, "%s: status %d: %s" % (path, done.returncode, done.stderr)
+    assert done.stderr.count("\n") == 1 and words in done.stderr and path in done.stderr, done.stderr
+
+
+def changed_copy(path, at, bytes_):
+    copy = os.path.join(fresh_directory(), "pftshim.copy")
+    Corpse.copy(path, copy)
+    with open(copy, "r+b") as file:
+        file.seek(at)
+        file.write(bytes_)
+    return copy
+
+
 @test
-def a_trace_that_was_cut_is_cut_to_its_last_whole_packet():
+def a_session_that_cannot_be_used_is_told_in_one_line():
     process = kill_at_random(1, 16)
+    session = process.session()
+    told(changed_copy(session, 8, b"\x01\0\0\0"), 2, "another version of pftshim")
+    told(changed_copy(session, 0, b"X"), 2, "is no session")
+    told(changed_copy(session, 24, b"\xff" * 200), 2, "damaged session")
+    for size in (0, 100, 8000):
+        cut = changed_copy(session, 0, b"")
+        os.truncate(cut, size)
+        told(cut, 2, "is no session" if size < 8000 else "session")
+    cut = changed_copy(session, 0, b"")
+    os.truncate(cut, os.path.getsize(cut) - 4096)
+    told(cut, 2, "the file has been cut")
+    elsewhere = os.path.join(fresh_directory(), "pftshim.link")
+    os.symlink(session, elsewhere)
+    told(elsewhere, 1, "symbolic links")
+    told("/nowhere/at-all", 2, "No such file")
+    told("/dev/null", 1, "Invalid argument")
+    assert_holds_all(process, recovered(process))
+
+
+@test
+def a_link_that_leads_elsewhere_is_told_in_one_line_and_nothing_is_changed():
+    process = kill_at_random(1, 16)
+    link, session, before = process.link(), process.session(), content(process.path())
+    fifo, other = os.path.join(fresh_directory(), "fifo"), os.path.join(fresh_directory(), "other")
+    os.mkfifo(fifo)
+    with open(other, "wb") as file:
+        file.write(b"mine\n" * 3000)
+    for target, status in ((fifo, 1), (other, 2), (fresh_directory(), 1), ("/dev/zero", 1), (process.path(), 2)):
+        os.unlink(link)
+        os.symlink(target, link)
+        for path in (process.path(), link):
+            answer, said = recover(path)
+            assert answer == status and said.count("\n") == 1, "%s: status %d: %s" % (target, answer, said)
+    assert content(process.path()) == before and content(other) == b"mine\n" * 3000
+    os.unlink(link)
+    os.symlink(session, link)
+    assert_holds_all(process, recovered(process))
+
+
+@test
+def what_one_may_not_read_or_write_is_told_in_one_line():
+    if os.geteuid() != 0:
+        raise NotApplicable("only root can become somebody else")
+    process = kill_at_random(1, 16)
+    folder = fresh_directory()
+    program_ = os.path.join(folder, "pft-recover")
+    subprocess.run(["cp", RECOVER, program_], check=True)
+    paths = [process.session(), process.path()]
+    for path in (folder, harness.scratch()):
+        os.chmod(path, 0o755)
+    for path in paths + [process.directory]:
+        done = subprocess.run([program_, path], user=65534, group=65534, extra_groups=[], capture_output=True,
+                              text=True, timeout=60)
+        assert done.returncode in (1, 2) and done.stderr.count("\n") == 1 and path in done.stderr, (
+            "%s: status %d: %s" % (path, done.returncode, done.stderr))
+        assert "Permission denied" in done.stderr, done.stderr
+    assert_holds_all(process, recovered(process))
+
+
+@test
+def a_trace_that_was_cut_at_any_byte_is_cut_to_its_last_whole_packet():
+    process = Process("exits", "kill")
+    process.process.communicate(timeout=60)
     recovered(process)
-    whole, ends, at = content(process.path()), [0], 0
-    while at < len(whole):
-        size, at = reader.varint(whole, at + 1)
+    whole_, ends, at = content(process.path()), [0], 0
+    while at < len(whole_):
+        size, at = reader.varint(whole_, at + 1)
         at += size
         ends.append(at)
-    for cut in [1, 2, len(whole) - 1] + random.sample(range(len(whole)), 20):
-        with open(process.path(), "wb") as file:
-            file.write(whole[:cut])
-        status, said = recover(process.path())
+    folder = fresh_directory()
+    paths = [os.path.join(folder, "%d.pftrace" % cut) for cut in range(len(whole_) + 1)]
+    for cut, path in enumerate(paths):
+        with open(path, "wb") as file:
+            file.write(whole_[:cut])
+    status, said = recover(*paths)
+    assert status == 0, said
+    said = dict(line.split("pft: ")[1].split(": cut off the last ") for line in said.splitlines())
+    for cut, path in enumerate(paths):
         best = max(end for end in ends if end <= cut)
-        assert status == 0 and content(process.path()) == whole[:best], (cut, status, said)
-        assert ("cut off the last %d bytes" % (cut - best) in said) == (cut != best), (cut, best, said)
+        assert content(path) == whole_[:best], "cut at %d" % cut
+        assert said.get(path, "").startswith("%d bytes" % (cut - best)) or cut == best, (cut, said.get(path))
+    assert recover(folder) == (0, ""), "a second time"
 
 
 @test
