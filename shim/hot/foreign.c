@@ -79,14 +79,18 @@ static bool reserve(uint64_t generation)
 		pft_commit_foreign(pft_session, commit), PFT_FOREIGN_MAX * sizeof(struct pft_open_foreign));
 }
 
+// Threads that come at once do it all: what one of them records is listed from its first call on.
 void pft_foreign_make_room(void)
 {
-	static uint32_t asked_in; // process: the session of a forked child is a new one
+	static uint32_t refused_in; // process: the session of a forked child is a new one
 
-	if (__atomic_exchange_n(&asked_in, pft_session->pid, __ATOMIC_RELAXED) == pft_session->pid)
+	if (__atomic_load_n(&pft_session->foreign_max, __ATOMIC_RELAXED) ||
+		__atomic_load_n(&refused_in, __ATOMIC_RELAXED) == pft_session->pid)
 		return;
 	if (reserve(0) && reserve(1))
 		__atomic_store_n(&pft_session->foreign_max, PFT_FOREIGN_MAX, __ATOMIC_RELEASE);
+	else
+		__atomic_store_n(&refused_in, pft_session->pid, __ATOMIC_RELAXED);
 }
 
 struct pft_frame *pft_foreign_find(uintptr_t slot)
