@@ -40,8 +40,8 @@ void pft_calls_resume(struct pft_calls *calls, const struct pft_open *open, uint
 	calls->written = calls->closed;
 	while (calls->written < known && (open[calls->written].flags & PFT_OPEN_WRITTEN) != 0)
 		calls->written++;
-	if (calls->track != NULL)
-		pft_trace_resume(calls->track, calls->written - calls->closed);
+	for (uint32_t i = calls->closed; calls->track != NULL && i < calls->written; i++)
+		pft_trace_resume(calls->track, open[i].ns, open[i].id);
 }
 
 void pft_calls_continue(const struct pft_calls *calls)

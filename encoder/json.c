@@ -33,6 +33,7 @@ struct entry {
 	uint32_t more_at, more_size; // args of the end
 	bool has_args;
 	bool ended;
+	bool written; // ended, and for good
 };
 
 struct pft_json_track {
@@ -53,6 +54,7 @@ struct pft_json {
 	struct pft_arena *memory;
 	struct pft_json_track *all, *retired;
 	uint64_t fibers;
+	uint32_t held; // entries that may be held back
 	char text[TEXT_MAX]; // for building
 };
 
@@ -102,14 +104,23 @@ void pft_json_reopen(struct pft_json *json, int fd)
 	json->file.out.fd = fd;
 }
 
-uint64_t pft_json_bytes(const struct pft_json *json)
+struct pft_json_point pft_json_point(const struct pft_json *json)
 {
-	return json->file.out.bytes;
+	return (struct pft_json_point){.bytes = json->file.out.bytes, .fibers = json->fibers};
 }
 
-int pft_json_flush(struct pft_json *json)
+struct pft_json *pft_json_resume(int fd, struct pft_json_point point, struct pft_arena *memory)
 {
-	return pft_out_flush(&json->file.out);
+	struct pft_json *json;
+
+	if (!point.bytes)
+		return pft_json_open(fd, memory);
+	json = pft_arena_alloc(memory, sizeof *json);
+	if (!json || pft_json_file_resume(&json->file, fd, point.bytes, memory) < 0)
+		return NULL;
+	json->memory = memory;
+	json->fibers = point.fibers;
+	return json;
 }
 
 bool pft_json_lacks(const struct pft_json *json)
@@ -176,6 +187,11 @@ struct pft_json_track *pft_json_thread(struct pft_json *json, uint32_t pid, uint
 struct pft_json_track *pft_json_fiber(struct pft_json *json, uint32_t pid)
 {
 	return pft_json_thread(json, pid, FIBER_TID_FIRST + json->fibers++);
+}
+
+uint64_t pft_json_tid(const struct pft_json_track *track)
+{
+	return track->ids.tid;
 }
 
 // ---- slices -----------------------------------------------------------------------------------------
@@ -263,7 +279,25 @@ static void put_entry(const struct pft_json_track *track, const struct entry *en
 static void put_entries(const struct pft_json_track *track, uint32_t index)
 {
 	for (; index < track->entries_used; index++)
-		put_entry(track, &track->entries[index]);
+		if (!track->entries[index].written)
+			put_entry(track, &track->entries[index]);
+}
+
+// They stand in front of the parents that they began with, so they begin a nanosecond later: no viewer takes
+// them for the parents of these.
+static void put_ended_entries(const struct pft_json_track *track)
+{
+	for (uint32_t index = 0; index < track->entries_used; index++) {
+		struct entry *entry = &track->entries[index];
+
+		if (!entry->ended || entry->written)
+			continue;
+		entry->ns++;
+		if (entry->end_ns < entry->ns)
+			entry->end_ns = entry->ns;
+		put_entry(track, entry);
+		entry->written = true;
+	}
 }
 
 static void pop_to(struct pft_json_track *track, uint32_t index)
@@ -307,8 +341,10 @@ void pft_json_end(struct pft_json_track *track, uint64_t ns, const struct pft_ar
 	if (count)
 		keep_args(track, entry, args, count);
 	track->open = entry->parent;
-	if (is_held(track, entry))
+	if (is_held(track, entry)) {
+		track->json->held++;
 		return;
+	}
 	put_entries(track, index);
 	pop_to(track, index);
 }
@@ -370,6 +406,21 @@ void pft_json_flow(struct pft_json_track *track, uint64_t ns, enum pft_json_flow
 }
 
 // ---- the end ----------------------------------------------------------------------------------------
+
+void pft_json_let_go(struct pft_json *json)
+{
+	for (struct pft_json_track *track = json->held ? json->all : NULL; track; track = track->next)
+		put_ended_entries(track);
+	json->held = 0;
+}
+
+// Behind the end there is nothing to let go: it holds what is held back, beside the parents.
+int pft_json_flush(struct pft_json *json)
+{
+	if (!json->file.finished)
+		pft_json_let_go(json);
+	return pft_out_flush(&json->file.out);
+}
 
 void pft_json_finish(struct pft_json *json, const struct pft_arg *other, size_t count)
 {

@@ -16,8 +16,9 @@
 // trace while main() runs. All viewers sort X by time; what the file's order decides is who is the parent
 // when two slices begin at the same time. chrome://tracing takes the one that stands first in the file;
 // speedscope and Perfetto take the longer one, and the first of two that are equally long. So a slice that
-// began with its parent is held back until its parent is written. These are a few: one a level, and such as
-// took no time. What never ended is a B, written at the end.
+// began with its parent is held back until its parent is written, or, a nanosecond later, until the next
+// flush: what is flushed must be in the file. These are a few: one a level, and such as took no time. What
+// never ended is a B, written at the end.
 #ifndef PFT_JSON_H
 #define PFT_JSON_H
 
@@ -39,8 +40,16 @@ void pft_json_reopen(struct pft_json *json, int fd);
 // again there, and so must slices that are open.
 void pft_json_turn(struct pft_json *json, int fd);
 
-// Bytes in the file.
-uint64_t pft_json_bytes(const struct pft_json *json);
+// How far a writer has come, for one that goes on when it was killed. What is open then must be said again.
+struct pft_json_point {
+	uint64_t bytes; // in the file, its end left out; 0: none of it is good
+	uint64_t fibers; // so far
+};
+
+struct pft_json_point pft_json_point(const struct pft_json *json);
+
+// Goes on from there in `fd`, which is cut at that length. NULL when there is no memory.
+struct pft_json *pft_json_resume(int fd, struct pft_json_point point, struct pft_arena *memory);
 
 void pft_json_process(struct pft_json *json, uint32_t pid, const char *name);
 
@@ -49,6 +58,9 @@ void pft_json_process(struct pft_json *json, uint32_t pid, const char *name);
 // memory.
 struct pft_json_track *pft_json_thread(struct pft_json *json, uint32_t pid, uint64_t tid);
 struct pft_json_track *pft_json_fiber(struct pft_json *json, uint32_t pid);
+
+// Under which tid.
+uint64_t pft_json_tid(const struct pft_json_track *track);
 
 // What the viewer calls the track. Nothing is written for an empty name.
 void pft_json_name(struct pft_json_track *track, const char *name);
@@ -75,7 +87,11 @@ void pft_json_flow(struct pft_json_track *track, uint64_t ns, enum pft_json_flow
 // The track says no more; its memory is reused. What is open on it never ended.
 void pft_json_retire(struct pft_json_track *track);
 
-// Writes everything that was said to the file. The first -errno that writing met, once; else 0.
+// Before `finish`, when more may come: slices that are held back are written, and no part of the end then.
+void pft_json_let_go(struct pft_json *json);
+
+// Writes everything that was said to the file, but for slices that are open. The first -errno that writing
+// met, once; else 0.
 int pft_json_flush(struct pft_json *json);
 
 // Whether writing has failed.

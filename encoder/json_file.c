@@ -27,6 +27,18 @@ int pft_json_file_open(struct pft_json_file *file, int fd, struct pft_arena *mem
 	return error;
 }
 
+int pft_json_file_resume(struct pft_json_file *file, int fd, uint64_t bytes, struct pft_arena *memory)
+{
+	int error = pft_out_open(&file->out, fd, memory);
+
+	if (error)
+		return error;
+	file->out.bytes = bytes;
+	file->any = bytes > sizeof head - 1;
+	pft_out_set_ending(&file->out, line_end);
+	return 0;
+}
+
 void pft_json_file_turn(struct pft_json_file *file, int fd)
 {
 	pft_out_turn(&file->out, fd);

@@ -30,6 +30,10 @@ struct pft_json_ids {
 // Starts writing to `fd`, an empty regular file. 0 or -ENOMEM.
 int pft_json_file_open(struct pft_json_file *file, int fd, struct pft_arena *memory);
 
+// Goes on behind the first `bytes` of a file that an earlier one wrote: a whole number of lines, and there is
+// no more in it. 0 or -ENOMEM.
+int pft_json_file_resume(struct pft_json_file *file, int fd, uint64_t bytes, struct pft_arena *memory);
+
 // The file ends here, which must be finished and written; `fd` is the next one, empty.
 void pft_json_file_turn(struct pft_json_file *file, int fd);
 

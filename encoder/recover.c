@@ -39,9 +39,36 @@ static enum pft_answer for_each(const char *directory, each *act)
 
 // ---- what there is to recover -----------------------------------------------------------------------
 
+static bool is_there(const char *path)
+{
+	struct stat found;
+
+	return lstat(path, &found) == 0;
+}
+
+// The trace that lies beside a path of this ending: packets, or else JSON. False when the path ends
+// otherwise.
+static bool trace_beside(char *trace, size_t size, const char *path, const char *ending)
+{
+	char json[PATH_BYTES];
+
+	if (!pft_path_swap(trace, size, path, ending, PFT_TRACE_ENDING) ||
+		!pft_path_swap(json, sizeof json, path, ending, PFT_JSON_ENDING))
+		return false;
+	if (!is_there(trace) && is_there(json))
+		snprintf(trace, size, "%s", json);
+	return true;
+}
+
 static enum pft_answer recover_beside(const char *path)
 {
-	return pft_path_ends(path, PFT_TRACE_ENDING) ? pft_job_trace(path, false) : PFT_ANSWER_DONE;
+	char trace[PATH_BYTES];
+
+	if (pft_path_ends(path, PFT_TRACE_ENDING))
+		return pft_job_trace(path, false);
+	if (trace_beside(trace, sizeof trace, path, PFT_JSON_ENDING) && strcmp(trace, path) == 0)
+		return pft_job_trace(path, false);
+	return PFT_ANSWER_DONE;
 }
 
 static bool is_directory(const char *path)
@@ -81,7 +108,7 @@ static enum pft_answer recover_path(const char *path)
 	char trace[PATH_BYTES];
 	struct stat found;
 
-	if (pft_path_swap(trace, sizeof trace, path, PFT_LINK_ENDING, PFT_TRACE_ENDING))
+	if (trace_beside(trace, sizeof trace, path, PFT_LINK_ENDING))
 		return pft_job_trace(trace, true);
 	if (stat(path, &found) != 0)
 		return pft_answer_say(PFT_ANSWER_INPUT, path, strerror(errno));
@@ -89,6 +116,8 @@ static enum pft_answer recover_path(const char *path)
 		return recover_directory(path);
 	if (pft_path_ends(path, PFT_TRACE_ENDING))
 		return pft_job_trace(path, true);
+	if (trace_beside(trace, sizeof trace, path, PFT_JSON_ENDING))
+		return pft_job_trace(trace, true);
 	return pft_job_session(path, true);
 }
 

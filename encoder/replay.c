@@ -8,6 +8,7 @@
 
 #include "encoder/base/arena.h"
 #include "encoder/commit.h"
+#include "encoder/json.h"
 #include "encoder/lane.h"
 #include "encoder/order.h"
 #include "encoder/session.h"
@@ -209,11 +210,23 @@ static void drop_unknown(struct pft_replay *replay, struct pft_commit *kept)
 	replay->ended.events.dropped += sum.produced - known;
 }
 
-struct pft_replay *pft_replay_resume(struct pft_session *session, int fd)
+static struct pft_replay *resume_files(
+	struct pft_session *session, const struct pft_commit *kept, int fd, int json_fd)
+{
+	struct pft_clocks clocks = {kept->boot_ns, kept->monotonic_ns, kept->real_ns};
+	struct pft_json_point point = {.bytes = kept->json_bytes, .fibers = kept->json_fibers};
+	struct pft_replay *replay = open_behind(session, fd, clocks, kept->sequences);
+
+	if (replay == NULL || json_fd < 0 || pft_trace_json_resume(replay->shared.trace, json_fd, point) == 0)
+		return replay;
+	release(replay);
+	return NULL;
+}
+
+struct pft_replay *pft_replay_resume(struct pft_session *session, int fd, int json_fd)
 {
 	struct pft_commit *kept = pft_session_commit(session, session->generation);
-	struct pft_clocks clocks = {kept->boot_ns, kept->monotonic_ns, kept->real_ns};
-	struct pft_replay *replay = open_behind(session, fd, clocks, kept->sequences);
+	struct pft_replay *replay = resume_files(session, kept, fd, json_fd);
 
 	if (replay == NULL)
 		return NULL;
@@ -377,6 +390,8 @@ static void write_record(struct pft_replay *replay)
 	struct pft_commit head = {
 		.trace_bytes = pft_trace_bytes(replay->shared.trace),
 		.segments = replay->shared.session->segments,
+		.json_bytes = pft_trace_json_point(replay->shared.trace).bytes,
+		.json_fibers = pft_trace_json_point(replay->shared.trace).fibers,
 		.timeline = replay->shared.line,
 		.boot_ns = replay->clocks.boot_ns,
 		.monotonic_ns = replay->clocks.monotonic_ns,
@@ -440,6 +455,7 @@ void pft_replay_say_totals(struct pft_replay *replay, uint32_t leaving)
 		if (replay->lanes[i].live && leaving != 0 && pft_lane_tid(&replay->lanes[i]) == leaving)
 			pft_lane_write_all(&replay->lanes[i]);
 	ripen(replay);
+	pft_trace_hold_nothing(replay->shared.trace);
 	say_totals_so_far(replay);
 }
 

@@ -20,9 +20,9 @@ struct pft_watch;
 // NULL when there is no memory. As there, `fd` may be -1.
 struct pft_replay *pft_replay_open(struct pft_session *session, int fd, struct pft_clocks clocks);
 
-// For `recover`: goes on from the whole commit record, as if the process had not died. `fd` is the trace
-// file, cut where the record says. NULL when there is no memory.
-struct pft_replay *pft_replay_resume(struct pft_session *session, int fd);
+// For `recover`: goes on from the whole commit record, as if the process had not died. `fd` is the trace file
+// and `json_fd` that of JSON, cut where the record says; either may be -1. NULL when there is no memory.
+struct pft_replay *pft_replay_resume(struct pft_session *session, int fd, int json_fd);
 
 // The trace file has another descriptor from now on.
 void pft_replay_reopen(struct pft_replay *replay, int fd);

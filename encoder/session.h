@@ -183,6 +183,7 @@ struct pft_open_foreign {
 	uint64_t ns;
 	uint64_t track_uuid;
 	uint64_t doubt_ns; // PFT_OPEN_DOUBTFUL: when it ended unless its end comes
+	uint64_t json_tid; // of the track in the JSON; 0: none
 	uint32_t stack;
 	uint16_t id;
 	uint16_t flags;
@@ -207,6 +208,7 @@ struct pft_segments {
 struct pft_commit {
 	uint64_t trace_bytes; // length of the trace file that is good
 	struct pft_segments segments; // which file that is
+	uint64_t json_bytes, json_fibers; // of the trace as JSON: how far that is good
 	uint64_t produced, written, filtered, dropped; // of threads that have ended and been freed
 	struct pft_timeline timeline;
 	uint64_t boot_ns, monotonic_ns, real_ns; // the last reading of all clocks
@@ -287,6 +289,9 @@ struct pft_made {
 #define PFT_SESSION_NAME "pftshim."
 #define PFT_SESSION_NUMBERS 100
 
+#define PFT_SESSION_PACKETS 1u
+#define PFT_SESSION_JSON 2u
+
 struct pft_session {
 	uint64_t magic;
 	uint32_t version;
@@ -335,8 +340,9 @@ struct pft_session {
 	uint32_t outer_pid; // pid in an outer namespace; 0: not known
 	uint32_t cmdline_bytes;
 	uint32_t selectors_bytes;
+	uint32_t files; // PFT_SESSION_PACKETS, PFT_SESSION_JSON: what the process writes
 	char process[256]; // what the trace calls it
-	char trace_path[PFT_SESSION_PATH];
+	char trace_path[PFT_SESSION_PATH]; // of the packets, or where there are none of the JSON
 	char cmdline[4096]; // as /proc/self/cmdline: each argument ends in NUL
 	char selectors[1024]; // PFT_FUNCS as given, cut to fit
 };

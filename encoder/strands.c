@@ -368,7 +368,8 @@ uint64_t pft_strands_held(const struct pft_strands *strands)
 	uint64_t held = 0;
 
 	for (const struct pft_strand *strand = strands->first; strand != NULL; strand = strand->next)
-		for (const struct pft_foreign_call *call = strand->innermost; call != NULL; call = call->outer)
+		for (const struct pft_foreign_call *call = strand->innermost; call != NULL;
+			call = call->outer)
 			held += is_held(call);
 	return held;
 }
@@ -429,6 +430,7 @@ static struct pft_open_foreign entry_of(const struct pft_foreign_call *call)
 		.ns = call->ns,
 		.track_uuid = track != NULL ? pft_trace_uuid(track) : 0,
 		.doubt_ns = strand->doubt_ns,
+		.json_tid = track != NULL ? pft_trace_json_tid(track) : 0,
 		.stack = call->stack,
 		.id = call->id,
 	};
@@ -466,14 +468,15 @@ static struct pft_fiber *known_fiber(const struct pft_strands *strands, uint64_t
 	return NULL;
 }
 
-static struct pft_fiber *fiber_again(struct pft_strands *strands, struct pft_trace *trace, uint64_t uuid)
+static struct pft_fiber *fiber_again(
+	struct pft_strands *strands, struct pft_trace *trace, const struct pft_open_foreign *entry)
 {
-	struct pft_fiber *fiber = known_fiber(strands, uuid);
+	struct pft_fiber *fiber = known_fiber(strands, entry->track_uuid);
 	struct pft_track *track;
 
-	if (fiber != NULL || uuid == 0)
+	if (fiber != NULL || entry->track_uuid == 0)
 		return fiber;
-	track = pft_trace_fiber_again(trace, uuid);
+	track = pft_trace_fiber_again(trace, entry->track_uuid, entry->json_tid);
 	return track != NULL ? pft_fiber_again(&strands->fibers, track) : NULL;
 }
 
@@ -481,7 +484,7 @@ static struct pft_fiber *fiber_again(struct pft_strands *strands, struct pft_tra
 static struct pft_strand *strand_again(
 	struct pft_strands *strands, struct pft_trace *trace, const struct pft_open_foreign *entry)
 {
-	struct pft_fiber *fiber = fiber_again(strands, trace, entry->track_uuid);
+	struct pft_fiber *fiber = fiber_again(strands, trace, entry);
 	struct pft_strand *strand = fiber != NULL ? add_strand(strands) : NULL;
 
 	if (strand == NULL)
@@ -514,7 +517,7 @@ static void push_again(
 	call->closed = (entry->flags & PFT_OPEN_CLOSED) != 0;
 	call->deep = (entry->flags & PFT_OPEN_DEEP) != 0;
 	if (call->written && !call->closed)
-		pft_trace_resume(track_of(strand), pft_trace_depth(track_of(strand)) + 1);
+		pft_trace_resume(track_of(strand), call->ns, call->id);
 }
 
 void pft_strands_resume(struct pft_strands *strands, struct pft_trace *trace,

@@ -169,6 +169,27 @@ int pft_trace_json(struct pft_trace *trace, int fd)
 	return 0;
 }
 
+int pft_trace_json_resume(struct pft_trace *trace, int fd, struct pft_json_point point)
+{
+	trace->json = pft_json_resume(fd, point, &trace->memory);
+	if (!trace->json)
+		return -ENOMEM;
+	if (!point.bytes)
+		start_json(trace);
+	return 0;
+}
+
+struct pft_json_point pft_trace_json_point(const struct pft_trace *trace)
+{
+	return trace->json ? pft_json_point(trace->json) : (struct pft_json_point){0};
+}
+
+void pft_trace_hold_nothing(struct pft_trace *trace)
+{
+	if (trace->json)
+		pft_json_let_go(trace->json);
+}
+
 int pft_trace_flush(struct pft_trace *trace)
 {
 	int json_error = trace->json ? pft_json_flush(trace->json) : 0;
@@ -237,7 +258,7 @@ uint64_t pft_trace_bytes(const struct pft_trace *trace)
 
 uint64_t pft_trace_file_bytes(const struct pft_trace *trace)
 {
-	uint64_t json_bytes = trace->json ? pft_json_bytes(trace->json) : 0;
+	uint64_t json_bytes = pft_trace_json_point(trace).bytes;
 
 	return json_bytes > trace->out.bytes ? json_bytes : trace->out.bytes;
 }
@@ -360,11 +381,6 @@ void pft_trace_account(struct pft_track *track, struct pft_totals totals, uint64
 	describe_thread(track->trace, track->sequence->id, track->tid, track->name, room);
 }
 
-void pft_trace_resume(struct pft_track *track, uint32_t depth)
-{
-	track->depth = depth;
-}
-
 // JSON knows no track below a track: the name tells where it belongs.
 static void name_json_fiber(const struct pft_track *track)
 {
@@ -416,7 +432,12 @@ uint64_t pft_trace_uuid(const struct pft_track *track)
 	return track->uuid;
 }
 
-struct pft_track *pft_trace_fiber_again(struct pft_trace *trace, uint64_t uuid)
+uint64_t pft_trace_json_tid(const struct pft_track *track)
+{
+	return track->json ? pft_json_tid(track->json) : 0;
+}
+
+struct pft_track *pft_trace_fiber_again(struct pft_trace *trace, uint64_t uuid, uint64_t json_tid)
 {
 	struct pft_track *track = take_track(trace, uuid, 0);
 
@@ -424,7 +445,10 @@ struct pft_track *pft_trace_fiber_again(struct pft_trace *trace, uint64_t uuid)
 		return NULL;
 	track->event_uuid = uuid;
 	track->is_fiber = true;
-	track->sequence = pft_sequence_take(&trace->sequences, uuid);
+	if (trace->json && json_tid)
+		track->json = pft_json_thread(trace->json, trace->session->pid, json_tid);
+	if (!trace->json || track->json)
+		track->sequence = pft_sequence_take(&trace->sequences, uuid);
 	if (track->sequence)
 		return track;
 	put_back(track);
@@ -567,6 +591,13 @@ static void begin_late(struct pft_track *track, uint64_t ns, uint32_t id, uint32
 void pft_trace_continue(struct pft_track *track, uint64_t ns, uint32_t id, uint32_t stack)
 {
 	begin_late(track, ns, id, stack, PFT_ANNOTATION_CONTINUED);
+}
+
+void pft_trace_resume(struct pft_track *track, uint64_t ns, uint32_t id)
+{
+	track->depth++;
+	if (track->json)
+		begin_json(track, ns, id, NULL, 0);
 }
 
 void pft_trace_begin(struct pft_track *track, uint64_t ns, uint32_t id, uint32_t stack)

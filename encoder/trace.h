@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct pft_json_point;
 struct pft_session;
 struct pft_trace;
 struct pft_track;
@@ -40,6 +41,12 @@ void pft_trace_reopen(struct pft_trace *trace, int fd);
 // file has another descriptor. What is open is not in it before it ends. 0 or -ENOMEM.
 int pft_trace_json(struct pft_trace *trace, int fd);
 
+// As pft_trace_json, for `recover`: the file, which is cut at that length, is gone on with. 0 or -ENOMEM.
+int pft_trace_json_resume(struct pft_trace *trace, int fd, struct pft_json_point point);
+
+// How far the JSON has come; all zero without.
+struct pft_json_point pft_trace_json_point(const struct pft_trace *trace);
+
 // The file of packets, and that of JSON, end here; `fd` and `json_fd` (-1: there is none) are the next ones,
 // empty. Totals must have been said and everything flushed. The next files stand alone: what describes
 // process, threads and names is said anew, and what is open must be, by pft_trace_continue. Nothing in them
@@ -60,18 +67,19 @@ void pft_trace_name(struct pft_track *track, const char *name);
 // tell them.
 void pft_trace_account(struct pft_track *track, struct pft_totals totals, uint64_t elsewhere, bool so_far);
 
-// Right after pft_trace_thread, for `recover`: `depth` slices are open on this track from what an earlier
-// trace wrote into the same file. Their ends may come now.
-void pft_trace_resume(struct pft_track *track, uint32_t depth);
+// Right after pft_trace_thread, for `recover`: a slice is open on this track from what an earlier trace wrote
+// into the same file, inside of those that were named before. Its end may come now.
+void pft_trace_resume(struct pft_track *track, uint64_t ns, uint32_t id);
 
 // A child track of a thread's track for a stack that is not the thread's own (coroutine, alternate stack).
 // NULL when there is no memory.
 struct pft_track *pft_trace_fiber(struct pft_track *thread, const char *name);
 
-// Names the track of a fiber in the trace, and makes it again for `recover`; pft_trace_resume may follow.
-// NULL when there is no memory.
+// Names the track of a fiber in the trace and, unless it is 0, in the JSON, and makes it again for `recover`;
+// pft_trace_resume may follow. NULL when there is no memory.
 uint64_t pft_trace_uuid(const struct pft_track *track);
-struct pft_track *pft_trace_fiber_again(struct pft_trace *trace, uint64_t uuid);
+uint64_t pft_trace_json_tid(const struct pft_track *track);
+struct pft_track *pft_trace_fiber_again(struct pft_trace *trace, uint64_t uuid, uint64_t json_tid);
 
 // A call of hook `id` (its name and category come from the session's hook table) begins or ends.
 // Depth is counted and capped at PFT_DEPTH_MAX here: deeper calls are counted, not written. `stack` is where
@@ -117,6 +125,9 @@ uint64_t pft_trace_bytes(const struct pft_trace *trace);
 uint64_t pft_trace_file_bytes(const struct pft_trace *trace);
 
 uint32_t pft_trace_sequences(const struct pft_trace *trace);
+
+// Before totals behind which more may come: what has ended is in the JSON for good, and no part of its end.
+void pft_trace_hold_nothing(struct pft_trace *trace);
 
 // Says the totals so far, as trace attributes; what is said last counts. The JSON is complete after the next
 // flush, with what is open as such; what is said later takes that back.

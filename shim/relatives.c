@@ -79,7 +79,8 @@ static void remove_link(char *trace_path)
 {
 	char *ending = strrchr(trace_path, '.');
 
-	if (!ending || strcmp(ending, ".pftrace") != 0)
+	if (!ending || (strcmp(ending, ".pftrace") != 0 && strcmp(ending, ".json") != 0) ||
+		ending + sizeof(".session") > trace_path + PFT_SESSION_PATH)
 		return;
 	memcpy(ending, ".session", sizeof(".session"));
 	pft_sys1(SYS_unlink, trace_path);

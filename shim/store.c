@@ -195,7 +195,9 @@ static void fill_header(struct pft_session *session, const struct pft_settings *
 	fill_clocks(session);
 	read_command_line(session);
 	add_text(session->process, sizeof(session->process), program);
-	add_text(session->trace_path, sizeof(session->trace_path), place->paths[PFT_FILE_TRACE]);
+	session->files = (place->wanted & PFT_FILE_BIT(PFT_FILE_TRACE) ? PFT_SESSION_PACKETS : 0) |
+			 (place->wanted & PFT_FILE_BIT(PFT_FILE_JSON) ? PFT_SESSION_JSON : 0);
+	add_text(session->trace_path, sizeof(session->trace_path), pft_place_shown(place));
 	add_text(session->selectors, sizeof(session->selectors), settings->functions);
 	session->selectors_bytes = (uint32_t)strlen(session->selectors);
 }

@@ -3,13 +3,12 @@
 #include "encoder/recover/complete.h"
 
 #include <errno.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include <x86intrin.h>
 
+#include "encoder/recover/cut.h"
 #include "encoder/recover/head.h"
-#include "encoder/recover/whole.h"
 #include "encoder/replay.h"
 #include "encoder/timeline.h"
 
@@ -47,19 +46,6 @@ static void begin_clocks(struct pft_session *session, struct pft_commit *kept)
 	kept->timeline.rate = session->clock == PFT_CLOCK_MONOTONIC ? UINT64_C(1) << 32 : counter_rate();
 }
 
-static int cut(int fd, uint64_t bytes)
-{
-	struct stat found;
-
-	if (fstat(fd, &found) != 0)
-		return -errno;
-	if ((uint64_t)found.st_size < bytes || pft_whole_find(fd, bytes).rest != PFT_REST_NONE)
-		return -ENODATA;
-	if (ftruncate(fd, (off_t)bytes) != 0 || lseek(fd, 0, SEEK_END) < 0)
-		return -errno;
-	return 0;
-}
-
 static void drain(struct pft_session *session, struct pft_replay *replay)
 {
 	for (uint32_t index = 0; index < session->threads_max; index++) {
@@ -74,7 +60,7 @@ static void drain(struct pft_session *session, struct pft_replay *replay)
 			pft_replay_end(replay, index);
 }
 
-int pft_complete(struct pft_session *session, int fd, struct pft_completed *completed)
+int pft_complete(struct pft_session *session, int fd, int json_fd, struct pft_completed *completed)
 {
 	struct pft_commit *kept = pft_session_commit(session, session->generation);
 	struct pft_replay *replay;
@@ -83,10 +69,10 @@ int pft_complete(struct pft_session *session, int fd, struct pft_completed *comp
 
 	if (session->generation == 0)
 		begin_clocks(session, kept);
-	result = cut(fd, kept->trace_bytes);
+	result = pft_cut(kept, fd, json_fd);
 	if (result != 0)
 		return result;
-	replay = pft_replay_resume(session, fd);
+	replay = pft_replay_resume(session, fd, json_fd);
 	if (replay == NULL)
 		return -ENOMEM;
 	before = pft_replay_totals(replay).produced;

@@ -14,9 +14,10 @@ struct pft_completed {
 	uint64_t found; // events that were in the session only
 };
 
-// `session` is a checked copy of the caller's, which is changed; `fd` the trace file, open for reading and
-// writing, which is cut where the last commit ends and written anew from there. 0 or -errno: -ENODATA when
-// the file is shorter than that, or no packet ends there, and then nothing is done.
-int pft_complete(struct pft_session *session, int fd, struct pft_completed *completed);
+// `session` is a checked copy of the caller's, which is changed; `fd` is the trace file and `json_fd` that of
+// JSON, open for reading and writing, or -1. They are cut where the last commit ends and written anew from
+// there. 0 or -errno: -ENODATA when one is shorter than that, or no packet or line ends there, and then
+// nothing is done.
+int pft_complete(struct pft_session *session, int fd, int json_fd, struct pft_completed *completed);
 
 #endif

@@ -71,12 +71,17 @@ static enum pft_answer open_session(struct job *job)
 	return flaw ? pft_answer_say(PFT_ANSWER_INPUT, job->session_path, flaw) : PFT_ANSWER_DONE;
 }
 
+static bool is_json(const struct job *job)
+{
+	return pft_path_ends(job->trace_path, PFT_JSON_ENDING);
+}
+
 static enum pft_answer find_link(struct job *job)
 {
 	if (pft_path_link(job->link_path, sizeof job->link_path, job->trace_path))
 		return PFT_ANSWER_DONE;
 	return pft_answer_say(
-		PFT_ANSWER_INPUT, job->trace_path, "is no trace: its name does not end in .pftrace");
+		PFT_ANSWER_INPUT, job->trace_path, "is no trace: its name does not end in .pftrace or .json");
 }
 
 static enum pft_answer open_trace(struct job *job)
@@ -92,11 +97,17 @@ static uint32_t committed_segment(const struct job *job)
 	return pft_session_commit(job->session, job->session->generation)->segments.number;
 }
 
+// Of what the session calls the trace.
+static const char *trace_ending(const struct job *job)
+{
+	return job->session->files & PFT_SESSION_PACKETS ? PFT_TRACE_ENDING : PFT_JSON_ENDING;
+}
+
 // The segment that the last commit speaks of.
 static enum pft_answer open_segment(struct job *job)
 {
 	if (!pft_path_segment(job->segment_path, sizeof job->segment_path, job->link_path, PFT_LINK_ENDING,
-		    committed_segment(job), PFT_TRACE_ENDING))
+		    committed_segment(job), trace_ending(job)))
 		return pft_answer_say(PFT_ANSWER_FAILED, job->link_path, strerror(ENAMETOOLONG));
 	if (job->trace_fd >= 0)
 		close(job->trace_fd);
@@ -137,8 +148,8 @@ static bool belong_together(const struct job *job)
 	char named[PFT_SESSION_PATH + 64];
 	struct stat found;
 
-	if (!pft_path_segment(named, sizeof named, job->session->trace_path, PFT_TRACE_ENDING,
-		    committed_segment(job), PFT_TRACE_ENDING) ||
+	if (!pft_path_segment(named, sizeof named, job->session->trace_path, trace_ending(job),
+		    committed_segment(job), trace_ending(job)) ||
 		strcmp(pft_path_name(named), pft_path_name(job->trace_path)) != 0)
 		return false;
 	return stat(named, &found) != 0 || pft_path_is_same(&found, &job->trace_file);
@@ -210,23 +221,52 @@ static bool remove_session(const struct job *job)
 	return unlink(job->session_path) == 0;
 }
 
+// -1: there is none, or it is the trace itself. Who has taken it away does not want it.
+static int open_json(const struct job *job)
+{
+	char path[PFT_SESSION_PATH];
+	struct stat found;
+
+	if (!(job->session->files & PFT_SESSION_JSON) ||
+		!pft_path_swap(path, sizeof path, job->trace_path, PFT_TRACE_ENDING, PFT_JSON_ENDING))
+		return -1;
+	return pft_path_open(path, O_RDWR | O_APPEND, &found);
+}
+
+static int sync_and_close(int fd)
+{
+	int error = fd < 0 || fsync(fd) == 0 ? 0 : -errno;
+
+	if (fd >= 0)
+		close(fd);
+	return error;
+}
+
+static int complete_files(const struct job *job, int fd, struct pft_completed *completed)
+{
+	int json_fd = open_json(job);
+	int error, sync_error;
+
+	pft_progress_start_file("recovering", job->trace_path, fd);
+	error = is_json(job) ? pft_complete(job->session, -1, fd, completed)
+			     : pft_complete(job->session, fd, json_fd, completed);
+	pft_progress_end();
+	sync_error = sync_and_close(json_fd);
+	return error != 0 ? error : sync_error;
+}
+
 // 0 or -errno; then all of it is on the disk.
 static int complete(const struct job *job, struct pft_completed *completed)
 {
 	struct stat found;
 	int fd = pft_path_open(job->trace_path, O_RDWR | O_APPEND, &found);
 	int error = fd < 0 ? -errno : pft_path_is_same(&found, &job->trace_file) ? 0 : -ESTALE;
+	int sync_error;
 
-	if (error == 0) {
-		pft_progress_start_file("recovering", job->trace_path, fd);
-		error = pft_complete(job->session, fd, completed);
-		pft_progress_end();
-	}
-	if (error == 0 && fsync(fd) != 0)
-		error = -errno;
-	if (fd >= 0)
-		close(fd);
-	return error;
+	if (error == 0)
+		error = complete_files(job, fd, completed);
+	sync_error = sync_and_close(fd);
+	return error != 0 ? error : sync_error;
 }
 
 static enum pft_answer write_trace(const struct job *job)
@@ -266,6 +306,18 @@ static enum pft_answer use_session(const struct job *job)
 
 // ---- jobs -------------------------------------------------------------------------------------------
 
+// JSON is whole after every write.
+static enum pft_answer repair(const struct job *job)
+{
+	char first;
+
+	if (!is_json(job))
+		return pft_repair(job->trace_path, job->trace_fd, job->asked);
+	if (!job->asked || (pread(job->trace_fd, &first, 1, 0) == 1 && first == '{'))
+		return PFT_ANSWER_DONE;
+	return pft_answer_say(PFT_ANSWER_INPUT, job->trace_path, "is no trace");
+}
+
 enum pft_answer pft_job_trace(const char *trace_path, bool asked)
 {
 	struct job job = {.trace_path = trace_path, .trace_fd = -1, .session_fd = -1, .asked = asked};
@@ -281,11 +333,11 @@ enum pft_answer pft_job_trace(const char *trace_path, bool asked)
 		return close_job(&job, answer);
 	job.session_path = pft_path_session(buffer, sizeof buffer, job.link_path);
 	if (!job.session_path)
-		return close_job(&job, pft_repair(trace_path, job.trace_fd, asked));
+		return close_job(&job, repair(&job));
 	if (access(job.session_path, F_OK) != 0 && errno == ENOENT) {
 		answer =
 			pft_answer_say(PFT_ANSWER_FAILED, trace_path, "its session is gone, or out of sight");
-		return close_job(&job, pft_answer_of(answer, pft_repair(trace_path, job.trace_fd, asked)));
+		return close_job(&job, pft_answer_of(answer, repair(&job)));
 	}
 	answer = open_session(&job);
 	if (answer == PFT_ANSWER_DONE)

@@ -20,7 +20,8 @@ enum pft_answer pft_answer_say(enum pft_answer answer, const char *path, const c
 enum pft_answer pft_answer_of(enum pft_answer one, enum pft_answer other);
 
 // By the session that the link beside the trace leads to; without one the trace is cut behind its last whole
-// packet. `asked` for by name: it is a failure when its process still runs; else that is nothing to do.
+// packet. A trace in JSON is the trace only where there are no packets beside it. `asked` for by name: it is
+// a failure when its process still runs; else that is nothing to do.
 enum pft_answer pft_job_trace(const char *trace_path, bool asked);
 
 // By the session at `path`, which names its trace itself.

@@ -48,7 +48,8 @@ bool pft_path_link(char *link, size_t size, const char *trace)
 	struct stat found;
 	size_t name, stem;
 
-	if (!pft_path_swap(link, size, trace, PFT_TRACE_ENDING, PFT_LINK_ENDING))
+	if (!pft_path_swap(link, size, trace, PFT_TRACE_ENDING, PFT_LINK_ENDING) &&
+		!pft_path_swap(link, size, trace, PFT_JSON_ENDING, PFT_LINK_ENDING))
 		return false;
 	name = strlen(link) - strlen(PFT_LINK_ENDING);
 	stem = pft_segment_stem(link, name);

@@ -9,6 +9,7 @@ import subprocess
 
 import chrome
 import harness
+from formats import in_json, in_packets, read
 from harness import NotApplicable, fresh_directory, same, slow, test
 
 LOST = "pftshim: events lost"
@@ -20,32 +21,6 @@ def json_paths(done):
         raise NotApplicable("runs without the shim")
     found = glob.glob(os.path.join(glob.escape(done.directory), "executions", "*", "*.json"))
     return sorted(path for path in found if "/latest/" not in path)
-
-
-def read(path):
-    with open(path, "rb") as file:
-        trace = chrome.Chrome(chrome.load(file.read()))
-    assert not trace.errors, trace.errors[:5]
-    return trace
-
-
-def real_tid(trace, event):
-    """Of the thread that a slice belongs to: a coroutine's track names it."""
-    name = trace.threads.get((event["pid"], event["tid"]), "")
-    return int(name.split(" of ")[1]) if name.startswith("coroutine ") else event["tid"]
-
-
-def in_json(trace):
-    return collections.Counter(
-        (s["name"], s["ts"], s["dur"], s["depth"], s["parent"], real_tid(trace, s), s.get("cat"), str(s["args"]))
-        for s in trace.slices)
-
-
-def in_packets(trace):
-    return collections.Counter(
-        (s.name, s.begin, None if s.end is None else s.end - s.begin, s.depth, s.parent and s.parent.name,
-         trace.thread_of(s)["tid"], s.category, str(s.args))
-        for s in trace.slices)
 
 
 def assert_agree(done):
@@ -98,6 +73,13 @@ def json_of_a_program_that_is_replaced_is_whole():
     done = same(["/bin/sh", "-c", "exec /bin/true"], mode="dev", format="pftrace,json")
     assert_agree(done)
     assert any(s["dur"] is None and "exec" in s["name"] for p in json_paths(done) for s in read(p).slices)
+
+
+@test
+def json_alone_of_a_program_that_is_replaced_leaves_no_session():
+    done = same(["lineage", "exec"], funcs=ALL, format="json")
+    assert len(json_paths(done)) == 2 and all("pftshim.produced" in read(path).other for path in json_paths(done))
+    assert not glob.glob(os.path.join(done.directory, "executions", "*", "*.session"))
 
 
 @test

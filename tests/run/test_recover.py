@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 
+import formats
 import harness
 import trace as reader
 from harness import NotApplicable, fresh_directory, program, slow, test
@@ -28,6 +29,7 @@ class Process:
         if harness.bare:
             raise NotApplicable("runs without the shim")
         self.directory, self.side = directory or fresh_directory(), fresh_directory()
+        self.ending = ".json" if pft.get("format") == "json" else ".pftrace"
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("PFT_", "LD_"))}
         environment.update(LD_LIBRARY_PATH=harness.PROGRAMS, TEST_DIRECTORY=self.side, LD_PRELOAD=harness.SHIM,
                            **harness.settings("user", FUNCS, self.directory, pft))
@@ -53,7 +55,7 @@ class Process:
         self.process.communicate()
 
     def paths(self):
-        name = "*.%d*.pftrace" % self.process.pid
+        name = "*.%d*%s" % (self.process.pid, self.ending)
         return glob.glob(os.path.join(glob.escape(self.directory), "executions", "*-*", name))
 
     def path(self):
@@ -62,7 +64,7 @@ class Process:
         return paths[0]
 
     def link(self):
-        return self.path().replace(".pftrace", ".session")
+        return self.path().replace(self.ending, ".session")
 
     def session(self):
         return os.path.realpath(self.link())
@@ -89,12 +91,16 @@ def whole(process):
     return trace
 
 
-def recovered(process):
+def recover_whole(process):
     session = process.session()
     assert os.path.exists(session), "there is no session to recover from"
     status, said = recover(process.directory)
     assert status == 0 and " recovered " in said, "status %d: %s" % (status, said)
     assert not os.path.exists(session) and not os.path.lexists(process.link()), "the session is still there"
+
+
+def recovered(process):
+    recover_whole(process)
     return whole(process)
 
 
@@ -124,8 +130,8 @@ def after(events, depth_max):
     return +begins, +ends, stack[:depth_max]  # without those that there are none of
 
 
-def waits(trace):
-    return sum(2 - (s.end is None) for s in trace.slices if s.name == WAIT)
+def events_of_waits(found):
+    return sum(begins[WAIT] + ends[WAIT] for begins, ends, _ in found.values())
 
 
 def without_waits(found):
@@ -136,15 +142,18 @@ def without_waits(found):
 
 def assert_holds_all(process, trace, depth_max=500):
     """Every event up to the kill, once; of each thread's event in flight either way."""
-    found, produced = by_thread(trace), 0
+    assert_is_all(process, by_thread(trace), trace.totals(), depth_max)
+
+
+def assert_is_all(process, found, totals, depth_max=500):
+    produced = 0
     for tid, points, _ in process.counts():
         wanted = [after(events, depth_max) for events in (points - 1, points)]
         got = without_waits(found[tid])
         assert got in wanted, "thread %d at point %d: %s, wanted %s" % (tid, points, got, wanted)
         produced += points
-    totals = trace.totals()
     least = produced - len(process.counts())
-    assert totals["dropped"] == 0 and least <= totals["produced"] - waits(trace) <= produced, (
+    assert totals["dropped"] == 0 and least <= totals["produced"] - events_of_waits(found) <= produced, (
         "%s, %d to %d were recorded" % (totals, least, produced))
 
 
@@ -198,6 +207,46 @@ def assert_survives_a_kill_on_other_stacks():
     trace = recovered(process)
     assert_holds_all(process, trace)
     assert all("tid" not in trace.tracks[s.track] for s in trace.slices if s.name != WAIT)
+
+
+# ---- JSON -------------------------------------------------------------------------------------------
+
+def json_by_thread(trace):
+    """As by_thread."""
+    found = collections.defaultdict(lambda: (collections.Counter(), collections.Counter(), []))
+    for s in sorted(trace.slices, key=lambda s: s["depth"]):
+        begins, ends, still_open = found[formats.real_tid(trace, s)]
+        begins[s["name"]] += 1
+        if s["dur"] is None:
+            still_open.append(s["name"])
+        else:
+            ends[s["name"]] += 1
+    return found
+
+
+def assert_json_holds_all(process, path):
+    trace = formats.read(path)
+    totals = {n: trace.other["pftshim." + n] for n in ("produced", "written", "filtered", "dropped")}
+    assert totals["produced"] == totals["written"] + totals["filtered"] + totals["dropped"], totals
+    assert_is_all(process, json_by_thread(trace), totals)
+    return trace
+
+
+def assert_survives_a_kill_as_json_alone():
+    for end in ("", "coroutines"):
+        process = kill_at_random(2, 100, end, buffer="16K", format="json")
+        recover_whole(process)
+        assert_json_holds_all(process, process.path())
+
+
+def assert_survives_a_kill_as_packets_and_json():
+    for end in ("", "coroutines"):
+        process = kill_at_random(2, 100, end, buffer="16K", format="pftrace,json")
+        trace = recovered(process)
+        assert_holds_all(process, trace)
+        json = assert_json_holds_all(process, process.path().replace(".pftrace", ".json"))
+        odd = formats.in_json(json) - formats.in_packets(trace)
+        assert not odd and len(json.slices) == len(trace.slices), "only in the JSON: %s" % list(odd)[:4]
 
 
 # ---- losses -----------------------------------------------------------------------------------------
@@ -273,7 +322,8 @@ def assert_survives_a_kill_behind_a_pause():
 
 KILLS = [assert_survives_a_kill, assert_survives_a_kill_with_tiny_rings, assert_survives_a_kill_with_a_greatest_depth,
          assert_survives_a_kill_with_a_shortest_duration, assert_survives_a_kill_with_stacks,
-         assert_survives_a_kill_on_other_stacks, assert_survives_a_kill_while_events_are_dropped,
+         assert_survives_a_kill_on_other_stacks, assert_survives_a_kill_as_json_alone,
+         assert_survives_a_kill_as_packets_and_json, assert_survives_a_kill_while_events_are_dropped,
          assert_survives_a_kill_while_the_oldest_are_overwritten, assert_survives_a_kill_in_a_pause,
          assert_survives_a_kill_behind_a_pause]
 
@@ -376,6 +426,8 @@ def what_is_kept_of_the_segments_at_a_kill_is_recovered():
         removed += trace.removed
         recorded = sum(points for _, points, _ in process.counts())
         assert trace.totals()["dropped"] == 0 and trace.totals()["produced"] >= recorded - 3, (trace.totals(), recorded)
+        jsons = [formats.read(path.replace(".pftrace", ".json")) for path in process.paths()]
+        assert all("pftshim.produced" in json.other for json in jsons), [json.other for json in jsons]
     assert removed, "none was killed after the first segment had gone"
 
 
@@ -446,7 +498,8 @@ class Corpse:
 
     def __init__(self, process):
         self.trace, self.link, self.session = process.path(), process.link(), process.session()
-        self.kept = [(path, os.path.join(fresh_directory(), "kept")) for path in (self.trace, self.session)]
+        self.files = glob.glob(glob.escape(self.link[:-len(".session")]) + ".[pj]*")
+        self.kept = [(path, os.path.join(fresh_directory(), "kept")) for path in self.files + [self.session]]
         for path, kept in self.kept:
             self.copy(path, kept)
 
@@ -464,8 +517,8 @@ class Corpse:
 
 def assert_survives_its_own_kill(process, kills):
     corpse = Corpse(process)
-    recovered(process)
-    whole = content(corpse.trace)
+    recover_whole(process)
+    whole_ = [content(path) for path in corpse.files]
     for _ in range(kills):
         corpse.put_back()
         recovering = subprocess.Popen([RECOVER, corpse.trace], stderr=subprocess.DEVNULL)
@@ -476,8 +529,40 @@ def assert_survives_its_own_kill(process, kills):
         if os.path.lexists(corpse.session):  # it was killed when only this was left to do
             status, said = recover(corpse.session)
         assert status == 0, said
-        assert content(corpse.trace) == whole, "the trace is another one"
+        assert [content(path) for path in corpse.files] == whole_, "the trace is another one"
         assert not os.path.lexists(corpse.link) and not os.path.lexists(corpse.session)
+
+
+@test
+def to_recover_json_twice_changes_nothing():
+    process = kill_at_random(2, 16, format="json")
+    recover_whole(process)
+    before = content(process.path())
+    assert recover(process.directory) == (0, "") and recover(process.path()) == (0, "")
+    assert content(process.path()) == before
+    junk = os.path.join(fresh_directory(), "junk.json")
+    with open(junk, "wb") as file:
+        file.write(b"hello")
+    told(junk, 2, "is no trace")
+
+
+@test
+def recovering_json_may_be_killed_and_done_again():
+    for format_ in ("json", "pftrace,json"):
+        process = Process("killed", 2, 400, buffer="16K", format=format_)
+        process.await_threads(2)
+        time.sleep(0.2)
+        process.kill()
+        assert_survives_its_own_kill(process, 15)
+
+
+@test
+def json_is_recovered_by_its_link_and_by_its_session():
+    for path in (Process.link, Process.session, Process.path):
+        process = kill_at_random(1, 16, format="json")
+        status, said = recover(path(process))
+        assert status == 0 and " recovered " in said, (status, said)
+        assert_json_holds_all(process, process.path())
 
 
 @test
@@ -666,7 +751,7 @@ def pft_run_recovers_by_itself():
     environment.update(LD_LIBRARY_PATH=harness.PROGRAMS, PFT_LIBRARY=harness.SHIM)
     done = subprocess.run([PFT, "run", "--dir", directory, "--funcs", FUNCS, program("exits"), "kill"],
                           env=environment, capture_output=True, text=True, timeout=60)
-    assert done.returncode == -signal.SIGKILL and "recovered 4 events" in done.stderr, (done.returncode, done.stderr)
+    assert done.returncode == -signal.SIGKILL and "; 4 events = 4 written" in done.stderr, (done.returncode, done.stderr)
     assert not glob.glob(os.path.join(directory, "executions", "*", "*.session"))
     assert reader.Trace(glob.glob(os.path.join(directory, "executions", "*-*", "*.pftrace"))[0]).count("leaf") == 1
 
@@ -690,7 +775,7 @@ def all_of_a_users_sessions_are_recovered_without_an_argument():
     said, directory = in_namespaces(["-m"], """
         mount -t tmpfs tmpfs /dev/shm; $T $EXITS kill; $T $EXITS segv; echo junk >/dev/shm/pftshim.other
         $RECOVER; echo status $?; ls /dev/shm""")
-    assert said.count("recovered 4 events") == 2, said
+    assert said.count("; 4 events = 4 written") == 2, said
     assert "status 2\n" in said or "status 2" in said, said
     assert not glob.glob(os.path.join(directory, "executions", "*", "*.session")), said
     assert said.rstrip().endswith("is no session") or "pftshim.other" in said, said
@@ -700,7 +785,7 @@ def all_of_a_users_sessions_are_recovered_without_an_argument():
 def a_session_beside_its_trace_is_recovered():
     said, directory = in_namespaces(["-m"], """
         mount -t tmpfs -o ro tmpfs /dev/shm; $T $EXITS kill; ls -l $D/executions/x; $RECOVER $D; echo status $?""")
-    assert "recovered 4 events" in said and "status 0" in said, said
+    assert "; 4 events = 4 written" in said and "status 0" in said, said
     assert not glob.glob(os.path.join(directory, "executions", "*", "*.session")), said
 
 

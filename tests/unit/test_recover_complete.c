@@ -67,7 +67,7 @@ static void die(void)
 
 static void recover(void)
 {
-	cr_assert_eq(pft_complete(dead, fd, &completed), 0);
+	cr_assert_eq(pft_complete(dead, fd, -1, &completed), 0);
 }
 
 // ---- what the file says -----------------------------------------------------------------------------
@@ -225,7 +225,7 @@ Test(recover_complete, does_nothing_to_a_trace_that_is_shorter_than_committed)
 	die();
 	cr_assert_eq(fstat(fd, &found), 0);
 	cr_assert_eq(ftruncate(fd, found.st_size - 1), 0);
-	cr_assert_eq(pft_complete(dead, fd, &completed), -ENODATA);
+	cr_assert_eq(pft_complete(dead, fd, -1, &completed), -ENODATA);
 	cr_assert_eq(fstat(fd, &found), 0);
 	cr_assert_eq((uint64_t)found.st_size, pft_session_commit(dead, 1)->trace_bytes - 1);
 }

@@ -143,7 +143,7 @@ Test(recover_mutated, is_refused_or_makes_a_trace)
 		for (uint64_t count = 1 + any(4); count > 0; count--)
 			mutate_somewhere();
 		cr_assert_eq(pwrite(fd, written, (size_t)written_bytes, 0), written_bytes);
-		if (!is_taken(session->bytes) || pft_complete(mutant, fd, &completed) != 0)
+		if (!is_taken(session->bytes) || pft_complete(mutant, fd, -1, &completed) != 0)
 			continue;
 		taken++;
 		cr_assert_eq(fstat(fd, &found), 0);

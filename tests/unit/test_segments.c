@@ -390,7 +390,7 @@ Test(segments, are_recovered_in_the_one_that_the_last_commit_speaks_of)
 	dead->segments = (struct pft_segments){.number = 3}; // had another been begun, and not committed
 	cr_assert_eq(pft_session_commit(dead, dead->generation)->segments.number, 2);
 	cr_assert_eq(fstat(first, &before), 0);
-	cr_assert_eq(pft_complete(dead, second, &completed), 0);
+	cr_assert_eq(pft_complete(dead, second, -1, &completed), 0);
 	cr_assert_eq(fstat(first, &after), 0);
 	cr_assert_eq(before.st_size, after.st_size);
 	cr_assert_eq(completed.totals.written, 4);

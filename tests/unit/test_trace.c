@@ -422,7 +422,8 @@ Test(trace, continues_a_file_for_recovery_on_the_same_tracks)
 	cr_assert_eq(pft_trace_close(trace, no_totals), 0);
 	trace = pft_trace_open(session, fd, start_clocks, sequences);
 	thread = pft_trace_thread(trace, 4321, "worker");
-	pft_trace_resume(thread, 2);
+	pft_trace_resume(thread, START, hook);
+	pft_trace_resume(thread, START + 1, hook);
 	pft_trace_end(thread, START + 5, 0);
 	call(thread, START + 6, START + 7, hook);
 	pft_trace_end(thread, START + 9, 0);
