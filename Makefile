@@ -26,7 +26,7 @@ parallel = --no-print-directory $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j
 # ---- sources ----------------------------------------------------------------------------------------
 
 # Programs that stand on the encoder are no part of the library.
-encoder_programs := $(wildcard encoder/convert.c encoder/clean.c encoder/ctl.c encoder/ls.c encoder/open.c encoder/recover.c encoder/report.c \
+encoder_programs := $(wildcard encoder/convert.c encoder/clean.c encoder/ctl.c encoder/diff.c encoder/ls.c encoder/open.c encoder/recover.c encoder/report.c \
 	encoder/merge.c)
 # The library reports at exit; only pft-report reads traces for that.
 report_sources := encoder/report/feed.c encoder/report/html.c encoder/report/page.S
@@ -35,6 +35,7 @@ read_sources := $(wildcard encoder/read/*.c)
 recover_sources := $(wildcard encoder/recover/*.c)
 page_sources := $(wildcard encoder/report/page/*)
 merge_sources := $(wildcard encoder/merge/*.c)
+diff_sources := $(wildcard encoder/diff/*.c)
 terminal_sources := $(wildcard encoder/terminal/*.c)
 executions_sources := $(wildcard encoder/executions/*.c)
 serve_sources := $(wildcard encoder/serve/*.c)
@@ -52,11 +53,12 @@ read_objects := $(call objects_of,$(read_sources))
 recover_objects := $(call objects_of,$(recover_sources))
 report_objects := $(call objects_of,$(report_sources))
 merge_objects := $(call objects_of,$(merge_sources))
+diff_objects := $(call objects_of,$(diff_sources))
 terminal_objects := $(call objects_of,$(terminal_sources))
 executions_objects := $(call objects_of,$(executions_sources))
 serve_objects := $(call objects_of,$(serve_sources))
 program_objects := $(call objects_of,$(encoder_programs)) $(read_objects) $(recover_objects) $(report_objects) \
-	$(merge_objects) $(terminal_objects) $(executions_objects) $(serve_objects)
+	$(merge_objects) $(diff_objects) $(terminal_objects) $(executions_objects) $(serve_objects)
 programs := $(patsubst encoder/%.c,$(O)/pft-%,$(encoder_programs))
 objects := $(encoder_objects) $(shim_objects) $(test_objects) $(program_objects)
 
@@ -120,6 +122,8 @@ $(O)/pft-convert $(O)/pft-report $(O)/pft-merge: $(read_objects)
 $(O)/pft-convert $(O)/pft-report $(O)/pft-merge: program_libraries := -lz
 $(O)/pft-report: $(report_objects)
 $(O)/pft-merge: $(merge_objects) $(recover_objects)
+$(O)/pft-diff: $(diff_objects) $(read_objects) $(report_objects) $(merge_objects) $(recover_objects)
+$(O)/pft-diff: program_libraries := -lz -lm
 
 # The page of pft report --html. npm's part is asked for until it is there.
 $(O)/page/node_modules/.package-lock.json: encoder/report/page/package-lock.json
@@ -181,10 +185,10 @@ bench_programs := $(call programs_of,tests/bench)
 program_cflags = -O2 -g -Wall -Wextra $(if $(WERROR),-Werror) -pthread -I. -MMD -MP -MF $@.d -L$(O)/tests/programs
 own_flags = $(shell sed -n 's|^// build: ||p' $<)
 
-$(unit_tests): $(test_objects) $(tested_objects) $(read_objects) $(report_objects) $(merge_objects) $(guest_libraries) | $(unit_libraries)
+$(unit_tests): $(test_objects) $(tested_objects) $(read_objects) $(report_objects) $(merge_objects) $(diff_objects) $(guest_libraries) | $(unit_libraries)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(LDFLAGS) -o $@ \
-		$(test_objects) $(tested_objects) $(read_objects) $(report_objects) $(merge_objects) $(guest_libraries) $(test_framework) -lz -lm -pthread
+		$(test_objects) $(tested_objects) $(read_objects) $(report_objects) $(merge_objects) $(diff_objects) $(guest_libraries) $(test_framework) -lz -lm -pthread
 
 $(unit_libraries): $(wildcard tests/unit/fixtures/*.map)
 $(test_programs) $(bench_programs): | $(test_libraries)
@@ -261,7 +265,7 @@ format:
 # SC2317, SC2053, SC2059: tests call functions by name, match patterns and print bytes.
 lint: $(O)/proto/pftrace.pb-c.h
 	$(Q)clang-format --dry-run -Werror $(c_files)
-	$(Q)clang-tidy --quiet $(filter %.c,$(encoder_sources) $(read_sources) $(recover_sources) $(report_sources) $(merge_sources) \
+	$(Q)clang-tidy --quiet $(filter %.c,$(encoder_sources) $(read_sources) $(recover_sources) $(report_sources) $(merge_sources) $(diff_sources) \
 		$(terminal_sources) $(executions_sources) $(serve_sources) $(encoder_programs) \
 		$(shim_sources) $(hot_sources)) -- $(language) -I. -I$(O)
 	$(Q)cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \

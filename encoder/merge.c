@@ -2,7 +2,6 @@
 // pft-merge [-o FILE] [--force] [--tar] DIRECTORY | TRACE...: one trace of an execution, or of the traces
 // that are given; or an archive of them, for several machines. Called by `pft merge`. A program of its own.
 // The rule: inputs are only read, and what does not belong together is refused before anything is written.
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 
 #include "encoder/fail.h"
+#include "encoder/inputs.h"
 #include "encoder/merge/hosts.h"
 #include "encoder/merge/join.h"
 #include "encoder/merge/member.h"
@@ -75,11 +75,6 @@ static void add_member(const char *path, const struct stat *found)
 	members[count++] = (struct pft_member){.path = path};
 }
 
-static int is_trace(const struct dirent *entry)
-{
-	return entry->d_name[0] != '.' && pft_path_ends(entry->d_name, PFT_TRACE_ENDING);
-}
-
 // What a process is still to write, or never will, may be in its session.
 static void look_for_session(const char *path)
 {
@@ -91,55 +86,30 @@ static void look_for_session(const char *path)
 		say(path, "is not complete: its process still runs, or pft recover completes it");
 }
 
-// `output` may have been made there before.
-static void add_beside(const char *directory, const char *name, const struct stat *output)
+// The output may have been made there before.
+static bool add_beside(void *output, const char *path, const struct stat *found)
 {
-	struct stat found;
-	char *path;
-
-	if (asprintf(&path, "%s/%s", directory, name) < 0)
-		pft_fail(PFT_FAILED, "out of memory");
-	if (lstat(path, &found) != 0 || !S_ISREG(found.st_mode) || pft_path_is_same(&found, output))
-		return;
+	if (pft_path_is_same(found, output))
+		return false;
 	look_for_session(path);
-	if (found.st_size == 0)
+	if (found->st_size == 0) {
 		say(path, "is empty and left out");
-	else
-		add_member(path, &found);
-}
-
-static void add_directory(const char *directory, const struct stat *output)
-{
-	uint32_t before = count;
-	struct dirent **entries;
-	int found = scandir(directory, &entries, is_trace, alphasort);
-	char executions[PATH_MAX];
-
-	if (found < 0)
-		pft_fail(PFT_REFUSED, "%s: %s", directory, strerror(errno));
-	for (int i = 0; i < found; i++) {
-		add_beside(directory, entries[i]->d_name, output);
-		free(entries[i]);
+		return false;
 	}
-	free(entries);
-	if (count != before)
-		return;
-	snprintf(executions, sizeof executions, "%s/executions", directory);
-	if (access(executions, F_OK) == 0)
-		pft_fail(PFT_REFUSED, "%s: holds executions; name one, as %s/latest", directory, executions);
-	pft_fail(PFT_REFUSED, "%s: holds no trace", directory);
+	add_member(path, found);
+	return true;
 }
 
-static void add_input(const char *path, const struct stat *output)
+static void add_input(const char *path, struct stat *output)
 {
 	struct stat found;
 
+	if (pft_inputs_is_directory(path)) {
+		pft_inputs_of(path, add_beside, output);
+		return;
+	}
 	if (stat(path, &found) != 0)
 		pft_fail(PFT_REFUSED, "%s: %s", path, strerror(errno));
-	if (S_ISDIR(found.st_mode)) {
-		add_directory(path, output);
-		return;
-	}
 	look_for_session(path);
 	add_member(path, &found);
 }

@@ -30,19 +30,46 @@ static uint64_t value_of(uint32_t power, uint32_t part)
 	return ((uint64_t)(PFT_HISTOGRAM_PARTS + part) << shift) + (((uint64_t)1 << shift) >> 1);
 }
 
-void pft_histogram_add(struct pft_histogram *histogram, struct pft_arena *arena, uint64_t value)
+// The counts of a power's parts; NULL when there is no memory.
+static uint64_t *parts_of(struct pft_histogram *histogram, struct pft_arena *arena, uint32_t power)
 {
-	uint32_t power = power_of(value);
 	uint64_t **parts = &histogram->powers[power];
 
 	if (*parts == NULL)
 		*parts = pft_arena_alloc(arena, PFT_HISTOGRAM_PARTS * sizeof **parts);
-	if (*parts == NULL) {
+	return *parts;
+}
+
+void pft_histogram_add(struct pft_histogram *histogram, struct pft_arena *arena, uint64_t value)
+{
+	uint32_t power = power_of(value);
+	uint64_t *parts = parts_of(histogram, arena, power);
+
+	if (parts == NULL) {
 		histogram->uncounted++;
 		return;
 	}
-	(*parts)[part_of(value, power)]++;
+	parts[part_of(value, power)]++;
 	histogram->count++;
+}
+
+void pft_histogram_merge(
+	struct pft_histogram *histogram, struct pft_arena *arena, const struct pft_histogram *other)
+{
+	histogram->uncounted += other->uncounted;
+	for (uint32_t power = 0; power < PFT_HISTOGRAM_POWERS; power++) {
+		const uint64_t *from = other->powers[power];
+		uint64_t *parts = from != NULL ? parts_of(histogram, arena, power) : NULL;
+
+		for (uint32_t part = 0; from != NULL && part < PFT_HISTOGRAM_PARTS; part++) {
+			if (parts == NULL) {
+				histogram->uncounted += from[part];
+				continue;
+			}
+			parts[part] += from[part];
+			histogram->count += from[part];
+		}
+	}
 }
 
 // How many values are counted up to the one that is asked for, itself included.

@@ -21,6 +21,10 @@ struct pft_histogram {
 
 void pft_histogram_add(struct pft_histogram *histogram, struct pft_arena *arena, uint64_t value);
 
+// Adds what the other one holds.
+void pft_histogram_merge(
+	struct pft_histogram *histogram, struct pft_arena *arena, const struct pft_histogram *other);
+
 // The value that `share` (0 to 1) of the values do not exceed; 0 when there are none.
 uint64_t pft_histogram_quantile(const struct pft_histogram *histogram, double share);
 

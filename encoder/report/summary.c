@@ -259,6 +259,7 @@ static void count_in_function(
 	function->calls++;
 	function->sum_ns += duration_ns;
 	function->self_ns += self_of(frame, duration_ns);
+	pft_spread_add(&function->spread, self_of(frame, duration_ns));
 	function->inner_calls += frame->inner_calls;
 	if (!frame->node->recursive) {
 		function->total_ns += duration_ns;

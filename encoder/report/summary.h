@@ -15,6 +15,7 @@
 #include "encoder/base/arena.h"
 #include "encoder/report/histogram.h"
 #include "encoder/report/kinds.h"
+#include "encoder/report/spread.h"
 #include "encoder/session.h"
 #include "encoder/strings.h"
 #include "encoder/table.h"
@@ -47,6 +48,7 @@ struct pft_summary_function {
 	uint64_t wait_ns; // their time
 	uint32_t threads; // that called it
 	struct pft_histogram durations;
+	struct pft_spread spread; // of the calls' own times
 };
 
 struct pft_summary_thread {

@@ -84,3 +84,19 @@ Test(histogram, of_nothing_has_no_quantiles)
 
 	cr_assert_eq(pft_histogram_quantile(&histogram, 0.5), 0);
 }
+
+Test(histogram, adds_what_another_holds)
+{
+	struct pft_arena arena = PFT_ARENA_EMPTY;
+	struct pft_histogram one = {0}, other = {0};
+
+	pft_histogram_add(&one, &arena, 3);
+	pft_histogram_add(&other, &arena, 3);
+	pft_histogram_add(&other, &arena, 1000000);
+	pft_histogram_merge(&one, &arena, &other);
+	cr_assert_eq(one.count, 3);
+	cr_assert_eq(other.count, 2);
+	cr_assert_eq(pft_histogram_quantile(&one, 0.6), 3);
+	assert_near(pft_histogram_quantile(&one, 1), 1000000);
+	pft_arena_free(&arena);
+}
