@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// pft-open [--viewer=URL] [--port=N] [--timeout=SECONDS] [--no-browser] TRACE: hands a trace over to the
-// viewer in a browser, which fetches it from here: the way that the viewer documents
+// pft-open [--viewer=URL] [--port=N] [--timeout=SECONDS] [--title=NAME] [--no-browser] TRACE: hands a trace
+// over to the viewer in a browser, which fetches it from here: the way that the viewer documents
 // (perfetto.dev/docs/visualization/deep-linking-to-perfetto-ui). Called by `pft open`. The rule: what is
 // served is this one file, on the loopback address, under a path that nobody can guess, until it was fetched
 // once.
@@ -26,6 +26,7 @@
 
 struct wish {
 	const char *viewer;
+	const char *title; // instead of the trace's name
 	uint64_t port, timeout_s;
 	bool no_browser;
 };
@@ -145,6 +146,7 @@ static void start_browser(const char *address)
 	nowhere = open("/dev/null", O_RDWR);
 	for (int fd = 0; nowhere >= 0 && fd <= 2; fd++)
 		dup2(nowhere, fd);
+	close_range(3, ~0U, 0);
 	setsid();
 	execlp("xdg-open", "xdg-open", address, (char *)NULL);
 	_exit(127);
@@ -168,8 +170,9 @@ static void listen_to(struct pft_server *server, uint16_t port)
 
 static int hand_over(const char *trace, const struct wish *wish)
 {
-	struct pft_server server = {
-		.file = open_trace(trace), .path = path_of(trace), .origin = origin_of(wish->viewer)};
+	struct pft_server server = {.file = open_trace(trace),
+		.path = path_of(wish->title ? wish->title : trace),
+		.origin = origin_of(wish->viewer)};
 	char *address;
 
 	listen_to(&server, (uint16_t)wish->port);
@@ -194,7 +197,8 @@ int main(int count, char **arguments)
 {
 	static const struct option options[] = {{"viewer", required_argument, NULL, 'v'},
 		{"port", required_argument, NULL, 'p'}, {"timeout", required_argument, NULL, 't'},
-		{"no-browser", no_argument, NULL, 'n'}, {NULL, 0, NULL, 0}};
+		{"title", required_argument, NULL, 'i'}, {"no-browser", no_argument, NULL, 'n'},
+		{NULL, 0, NULL, 0}};
 	struct wish wish = {.viewer = VIEWER, .port = PORT, .timeout_s = TIMEOUT_S};
 	int option;
 
@@ -206,6 +210,8 @@ int main(int count, char **arguments)
 			wish.port = number_named("--port", optarg, UINT16_MAX);
 		else if (option == 't')
 			wish.timeout_s = number_named("--timeout", optarg, 86400);
+		else if (option == 'i')
+			wish.title = optarg;
 		else if (option == 'n')
 			wish.no_browser = true;
 		else

@@ -246,6 +246,10 @@ fits_a_screen() {
     done
 }
 
+helps_by_a_word() {
+    equals "$("$pft" help)" "$("$pft" -h)" && equals "$("$pft" help ls)" "$("$pft" ls -h)"
+}
+
 names_every_command() { equals "$(commands | sort | paste -sd' ')" "$(sed -n 's/^command_\(.*\)() {$/\1/p' "$pft" | sort | paste -sd' ')"; }
 says_nothing_without_trace() { equals "$(quiet_run true 2>&1)" ""; }
 
@@ -275,6 +279,7 @@ test_that "keeps an execution id that is set" keeps_id
 test_that "makes the directory absolute" absolute_directory
 test_that "helps on one screen" fits_a_screen
 test_that "names every command in its help" names_every_command
+test_that "helps when it is asked by a word" helps_by_a_word
 test_that "says nothing when nothing is traced" says_nothing_without_trace
 test_that "says where the trace is" says_the_trace
 test_that "says only what is new" says_new_traces_only

@@ -149,9 +149,10 @@ def open_shows_all_processes_of_an_execution():
     for what in ([], ["tree"], [os.path.join(done.directory, "executions", "latest")]):
         opened = Opened(*what, PFT_TRACE_DIR=done.directory, TMPDIR=scratch)
         merged = os.path.join(fresh_directory(), "merged.pftrace")
+        assert not os.listdir(scratch) and opened.url.path.endswith("/tree.pftrace"), (os.listdir(scratch), opened.url)
         with open(merged, "wb") as file:
             file.write(opened.ask().body)
-        assert opened.ends()[0] == 0 and not os.listdir(scratch), os.listdir(scratch)
+        assert opened.ends()[0] == 0
         together, parts = reader.Trace(merged), done.traces()
         assert not together.errors and len(parts) == 3, together.errors
         assert len(together.slices) == sum(len(part.slices) for part in parts), what
