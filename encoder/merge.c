@@ -179,7 +179,7 @@ static void join_member(struct pft_join *join, const struct pft_member *member)
 	struct pft_joined joined;
 
 	pft_progress_start_file("merging", member->path, fd);
-	joined = pft_join_member(join, fd);
+	joined = pft_join_member(join, fd, member->process, member->segment);
 	pft_progress_end();
 	close(fd);
 	if (joined.wrong)

@@ -7,7 +7,8 @@
 
 #include "encoder/read/memory.h"
 
-enum rule { AGREED, SUM, MEAN };
+// SUM_OF_PARTS: a segment counts what is in it alone.
+enum rule { AGREED, SUM, SUM_OF_PARTS, MEAN };
 
 struct fact {
 	enum pft_arg_kind kind;
@@ -30,7 +31,8 @@ static enum rule rule_of(const char *name)
 		const char *name;
 		enum rule rule;
 	} rules[] = {{"produced", SUM}, {"written", SUM}, {"filtered", SUM}, {"dropped", SUM},
-		{"stacks_cut", SUM}, {"probe_inside_ns", MEAN}, {"probe_outside_ns", MEAN}};
+		{"stacks_cut", SUM}, {"segments_removed", SUM}, {"events_removed", SUM},
+		{"segment_written", SUM_OF_PARTS}, {"probe_inside_ns", MEAN}, {"probe_outside_ns", MEAN}};
 
 	for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
 		if (strcmp(name + strlen(PFT_FACTS_PREFIX), rules[i].name) == 0)
@@ -80,7 +82,8 @@ static bool is_same(const struct fact *one, const struct fact *other)
 	return one->kind == PFT_ARG_TEXT ? strcmp(one->text, other->text) == 0 : one->number == other->number;
 }
 
-static void take_over(struct pft_fact *fact)
+// `counted`: what an earlier segment of the process has counted.
+static void take_over(struct pft_fact *fact, uint64_t counted)
 {
 	if (fact->members++ == 0) {
 		fact->joint = fact->present;
@@ -90,18 +93,35 @@ static void take_over(struct pft_fact *fact)
 	if (fact->rule == AGREED)
 		fact->differs |= !is_same(&fact->joint, &fact->present);
 	else
-		fact->joint.number += fact->present.number;
+		fact->joint.number += fact->present.number - (fact->rule == SUM ? counted : 0);
 }
 
-void pft_facts_next(struct pft_facts *facts)
+// What was counted of a process by each fact; NULL where nothing needs to be known.
+static uint64_t *counted_of(struct pft_facts *facts, uint64_t process)
 {
+	void **place;
+
+	if (!process)
+		return NULL;
+	place = pft_read_table_at(&facts->processes, process);
+	if (!*place)
+		*place = pft_read_alloc(PFT_FACTS_MAX * sizeof(uint64_t));
+	return *place;
+}
+
+void pft_facts_next(struct pft_facts *facts, uint64_t process)
+{
+	uint64_t *counted = counted_of(facts, process);
+
 	facts->members += facts->begun;
 	facts->begun = false;
 	for (size_t i = 0; i < facts->count; i++) {
 		struct pft_fact *fact = &facts->list[i];
 
 		if (fact->said)
-			take_over(fact);
+			take_over(fact, counted ? counted[i] : 0);
+		if (fact->said && counted)
+			counted[i] = fact->present.number;
 		free(fact->present.text);
 		fact->present = (struct fact){.text = NULL};
 		fact->said = false;
@@ -133,6 +153,7 @@ void pft_facts_free(struct pft_facts *facts)
 		free(facts->list[i].present.text);
 		free(facts->list[i].joint.text);
 	}
+	pft_read_table_clear(&facts->processes, free);
 	free(facts->list);
 	*facts = (struct pft_facts){.list = NULL};
 }

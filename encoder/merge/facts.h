@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "encoder/arg.h"
+#include "encoder/read/table.h"
 
 // Attributes with other names are none of ours.
 #define PFT_FACTS_PREFIX "pftshim."
@@ -23,6 +24,7 @@ struct pft_fact;
 struct pft_facts {
 	struct pft_fact *list;
 	size_t count;
+	struct pft_read_table processes; // what is counted of those that write segments
 	uint32_t members; // that have said anything, without the present one
 	bool begun; // the present one has
 };
@@ -32,8 +34,9 @@ bool pft_facts_are_ours(const struct pft_arg *attribute);
 // The present member says something; of what it says twice the last counts.
 void pft_facts_hear(struct pft_facts *facts, const struct pft_arg *attribute);
 
-// The present member has said everything; the next one begins.
-void pft_facts_next(struct pft_facts *facts);
+// The present member has said everything; the next one begins. `process`: the present one is a segment of
+// that process, and comes behind those before it; 0: it is not in segments.
+void pft_facts_next(struct pft_facts *facts, uint64_t process);
 
 // Calls `function` for each attribute of the merged trace.
 void pft_facts_tell(const struct pft_facts *facts,

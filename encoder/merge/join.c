@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "encoder/out.h"
+#include "encoder/packet.h"
 #include "encoder/read/attributes.h"
 #include "encoder/read/memory.h"
 #include "encoder/read/packets.h"
@@ -16,6 +18,7 @@
 enum { TRACE_PACKET_TAG = 1 << 3 | 2 };
 enum {
 	PACKET_SEQUENCE = 10,
+	PACKET_EVENT = 11,
 	PACKET_SEQUENCE_TAG = PACKET_SEQUENCE << 3,
 	PACKET_COMPRESSED = 50,
 	PACKET_TRACK = 60,
@@ -38,6 +41,7 @@ struct part {
 	uint64_t last_old; // the sequence that was met last, and its new id
 	uint32_t last_new;
 	uint32_t other;
+	bool continues; // the segment before it is in the trace
 };
 
 // Where in a packet the field that tells its sequence stands.
@@ -220,15 +224,60 @@ static enum pft_packet_answer copied(const struct part *part)
 	return part->join->sink->error ? PFT_PACKET_ENOUGH : PFT_PACKET_TAKEN;
 }
 
+// ---- calls that an earlier segment shows -------------------------------------------------------------
+
+enum { EVENT_ARGS = 4, EVENT_TYPE = 9, EVENT_TYPE_TAG = EVENT_TYPE << 3, ARG_NAME_IID = 1 };
+enum { TYPE_BEGIN = 1, TYPE_INSTANT = 3 };
+
+static bool says_continued(const struct pft_wire_field *arg)
+{
+	struct pft_wire wire = pft_wire_of(arg);
+	struct pft_wire_field field;
+
+	while (pft_wire_next(&wire, &field))
+		if (field.number == ARG_NAME_IID && field.value == PFT_ANNOTATION_CONTINUED)
+			return true;
+	return false;
+}
+
+// Where the type of the event stands that begins such a call; NULL when it is another event.
+static const uint8_t *type_of_continued(const struct pft_wire_field *event)
+{
+	struct pft_wire wire = pft_wire_of(event);
+	struct pft_wire_field field;
+	const uint8_t *type = NULL;
+	bool continued = false;
+
+	while (pft_wire_next(&wire, &field)) {
+		if (field.number == EVENT_TYPE)
+			type = field.value == TYPE_BEGIN ? wire.next - 1 : NULL;
+		else if (field.number == EVENT_ARGS && field.has_bytes)
+			continued |= says_continued(&field);
+	}
+	return continued ? type : NULL;
+}
+
+// A packet with its times, which those after it count from, must stay.
+static const uint8_t *with_instant(const uint8_t *bytes, size_t size, const uint8_t *type)
+{
+	static uint8_t changed[PFT_OUT_PACKET_MAX];
+
+	if (!type || size > sizeof changed)
+		return bytes;
+	memcpy(changed, bytes, size);
+	changed[type - bytes] = TYPE_INSTANT;
+	return changed;
+}
+
 static enum pft_packet_answer take(void *user, const uint8_t *bytes, size_t size)
 {
 	struct part *part = user;
 	struct pft_wire wire = {.next = bytes, .end = bytes + size};
 	struct place place = {.end = 0};
 	struct pft_wire_field field;
-	const uint8_t *at = bytes;
+	const uint8_t *at = bytes, *type = NULL;
 
-	if (is_plain_event(bytes, size, &place)) {
+	if (!part->continues && is_plain_event(bytes, size, &place)) {
 		copy(part->join->sink, bytes, size, &place, new_id(part, place.id));
 		return copied(part);
 	}
@@ -240,6 +289,9 @@ static enum pft_packet_answer take(void *user, const uint8_t *bytes, size_t size
 			place.id = field.value;
 			place.at = (size_t)(at - bytes);
 			place.end = (size_t)(wire.next - bytes);
+			break;
+		case PACKET_EVENT:
+			type = part->continues && field.has_bytes ? type_of_continued(&field) : NULL;
 			break;
 		case PACKET_COMPRESSED:
 			return pft_packets_inflate(&part->packets, &field);
@@ -259,6 +311,7 @@ static enum pft_packet_answer take(void *user, const uint8_t *bytes, size_t size
 	}
 	if (wire.malformed)
 		return PFT_PACKET_DAMAGED;
+	bytes = with_instant(bytes, size, type);
 	if (place.odd)
 		copy_odd(part->join->sink, bytes, size, new_id(part, place.id));
 	else
@@ -273,9 +326,15 @@ struct pft_join pft_join_open(struct pft_sink *sink)
 	return (struct pft_join){.sink = sink};
 }
 
-struct pft_joined pft_join_member(struct pft_join *join, int fd)
+static bool has_segment_before(struct pft_join *join, uint64_t process, uint32_t segment)
 {
-	struct part part = {.join = join};
+	return segment > 1 &&
+	       pft_read_table_find(&join->segments, process) == (void *)(uintptr_t)(segment - 1);
+}
+
+struct pft_joined pft_join_member(struct pft_join *join, int fd, uint64_t process, uint32_t segment)
+{
+	struct part part = {.join = join, .continues = has_segment_before(join, process, segment)};
 	struct pft_joined joined = {.wrong = NULL};
 
 	part.packets.function = take;
@@ -284,7 +343,10 @@ struct pft_joined pft_join_member(struct pft_join *join, int fd)
 	joined.wrong = pft_packets_read(&part.packets, fd);
 	joined.other = part.other;
 	joined.cut_bytes = part.packets.cut_bytes;
-	pft_facts_next(&join->facts);
+	pft_facts_next(&join->facts, segment ? process : 0);
+	if (segment)
+		*pft_read_table_at(&join->segments, process) =
+			(void *)(uintptr_t)(joined.cut_bytes ? 0 : segment);
 	pft_read_table_clear(&part.sequences, NULL);
 	return joined;
 }
@@ -327,5 +389,6 @@ void pft_join_close(struct pft_join *join)
 	join->last_sequence++;
 	pft_facts_tell(&join->facts, tell_fact, join);
 	pft_tracks_free(&join->tracks);
+	pft_read_table_clear(&join->segments, NULL);
 	pft_facts_free(&join->facts);
 }

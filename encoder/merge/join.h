@@ -17,6 +17,7 @@ struct pft_join {
 	uint32_t members; // that were begun
 	uint32_t last_sequence; // of the ids that were given out
 	struct pft_read_table tracks; // of all members
+	struct pft_read_table segments; // the last whole one of each process that writes segments
 	struct pft_facts facts;
 };
 
@@ -29,8 +30,10 @@ struct pft_joined {
 // A joint that writes to `sink`, still empty.
 struct pft_join pft_join_open(struct pft_sink *sink);
 
-// Adds the trace open at `fd`. Members are numbered from 1, as they come: of one process, in order of time.
-struct pft_joined pft_join_member(struct pft_join *join, int fd);
+// Adds the trace open at `fd`. Members are numbered from 1, as they come: of one process, in order of time. A
+// segment begins with the calls that the one before it has left open; where that one is in the trace, each of
+// these is shown as an instant, for the call is open already.
+struct pft_joined pft_join_member(struct pft_join *join, int fd, uint64_t process, uint32_t segment);
 
 // Writes what all of them say of themselves, and frees everything but the sink.
 void pft_join_close(struct pft_join *join);

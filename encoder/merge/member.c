@@ -9,9 +9,16 @@
 #include "encoder/read/clocks.h"
 #include "encoder/read/memory.h"
 #include "encoder/read/packets.h"
+#include "encoder/read/tracks.h"
 
 // Fields of TracePacket, and of SystemInfo.
-enum { PACKET_SNAPSHOT = 6, PACKET_SYSTEM = 45, PACKET_COMPRESSED = 50, PACKET_ATTRIBUTES = 126 };
+enum {
+	PACKET_SNAPSHOT = 6,
+	PACKET_SYSTEM = 45,
+	PACKET_COMPRESSED = 50,
+	PACKET_TRACK = 60,
+	PACKET_ATTRIBUTES = 126
+};
 enum { SYSTEM_MACHINE = 17 };
 
 #define CLOCK_REALTIME_ID 1
@@ -53,10 +60,23 @@ static void read_system(struct pft_member *member, const struct pft_wire_field *
 			member->machine = pft_read_copy(field.bytes, field.size);
 }
 
+// The process itself is described before those that it comes from.
+static void read_track(struct pft_member *member, const struct pft_wire_field *descriptor)
+{
+	struct pft_read_table scratch = {.room = 0};
+	const struct pft_read_track *track = pft_tracks_describe(&scratch, descriptor);
+
+	if (!member->process && track && track->kind == PFT_TRACK_PROCESS)
+		member->process = track->uuid;
+	pft_tracks_free(&scratch);
+}
+
 static void read_attribute(void *user, const struct pft_arg *attribute)
 {
 	struct pft_member *member = user;
 
+	if (attribute->kind == PFT_ARG_SIGNED && strcmp(attribute->name, "pftshim.segment") == 0)
+		member->segment = (uint32_t)attribute->number;
 	if (attribute->kind == PFT_ARG_TEXT && strcmp(attribute->name, "pftshim.version") == 0 &&
 		!member->version)
 		member->version = pft_read_copy(attribute->text, strlen(attribute->text));
@@ -76,6 +96,8 @@ static enum pft_packet_answer take(void *user, const uint8_t *bytes, size_t size
 			read_clocks(member, &field);
 		else if (field.number == PACKET_SYSTEM)
 			read_system(member, &field);
+		else if (field.number == PACKET_TRACK)
+			read_track(member, &field);
 		else if (field.number == PACKET_ATTRIBUTES)
 			pft_read_attributes(&field, read_attribute, member);
 		else if (field.number == PACKET_COMPRESSED)

@@ -11,6 +11,8 @@ struct pft_member {
 	const char *path; // the caller's
 	char *machine; // its name; NULL where the trace does not say
 	char *version; // of this project, when it wrote the trace; else NULL
+	uint64_t process; // uuid of the track of its process; 0 where there is none
+	uint32_t segment; // its number among those of its process; 0: the trace is all in one file
 	bool has_boot, has_wall;
 	uint64_t boot_ns; // CLOCK_BOOTTIME when it began
 	int64_t wall_ns; // what CLOCK_REALTIME was ahead of it then

@@ -147,6 +147,45 @@ def a_merge_of_a_trace_without_totals_has_none():
     assert not reader.Trace(merged(killed, *paths[1:])[0]).totals()
 
 
+# ---- segments ---------------------------------------------------------------------------------------
+
+def joined_segments(outcome):
+    traces = sorted(outcome.traces(), key=lambda t: t.attributes["pftshim.segment"])
+    assert len(traces) > 2, "all is in one file"
+    whole = reader.Trace(merged(execution(outcome))[0])
+    check([whole.path])
+    assert all("continued_ns" not in s.args for s in whole.slices)
+    again = sum("continued_ns" in s.args for t in traces for s in t.slices)
+    assert again == sum("continued_ns" in i.args for i in whole.instants)
+    assert whole.totals() == traces[-1].totals()
+    for key in "pftshim.segment_written",:
+        assert whole.attributes[key] == sum(t.attributes[key] for t in traces), key
+    return traces, whole
+
+
+@test
+def segments_of_a_process_become_one_trace():
+    traces, whole = joined_segments(same(["calls", 5000], funcs=ALL, max_size="64K"))
+    harness.assert_counts(whole, leaf=5000, outer=5000, middle=5000, inner=5000)
+    assert max(s.depth for s in whole.slices) == max(s.depth for t in traces for s in t.slices)
+    odd = instants([whole]) - instants(traces)
+    assert sum(odd.values()) == sum("continued_ns" in i.args for i in whole.instants), odd
+
+
+@test
+def a_call_that_spans_segments_is_one_call_when_they_are_merged():
+    program = harness.Prompted(funcs=ALL, max_size="64K")
+    program.do("hold 3", "hold 2", "leaf 4000", "leaf 4000")
+    program.hear()
+    program.do("leaf 1", "leaf 1")
+    program.hear()
+    traces, whole = joined_segments(program.end())
+    held = [s for s in whole.slices if s.name == "through"]
+    assert [s.depth for s in held] == [0, 1] and all(s.end is not None for s in held), held
+    assert [s.begin for s in held] == [s.begin for s in traces[0].slices if s.name == "through"]
+    harness.assert_counts(whole, leaf=8002)
+
+
 # ---- traces of other programs -----------------------------------------------------------------------
 
 def call(uuid, ns, name_iid):

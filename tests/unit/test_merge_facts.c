@@ -43,10 +43,10 @@ Test(merge_facts, adds_counts_up_and_takes_the_mean_of_costs)
 {
 	number("pftshim.written", 10);
 	number("pftshim.probe_inside_ns", 20);
-	pft_facts_next(&facts);
+	pft_facts_next(&facts, 0);
 	number("pftshim.written", 5);
 	number("pftshim.probe_inside_ns", 31);
-	pft_facts_next(&facts);
+	pft_facts_next(&facts, 0);
 	says("pftshim.written=15\npftshim.probe_inside_ns=25\n");
 }
 
@@ -54,9 +54,9 @@ Test(merge_facts, what_is_said_twice_counts_once)
 {
 	number("pftshim.written", 1);
 	number("pftshim.written", 10);
-	pft_facts_next(&facts);
+	pft_facts_next(&facts, 0);
 	number("pftshim.written", 5);
-	pft_facts_next(&facts);
+	pft_facts_next(&facts, 0);
 	says("pftshim.written=15\n");
 }
 
@@ -65,11 +65,11 @@ Test(merge_facts, keeps_what_members_agree_on_and_nothing_else)
 	text("pftshim.mode", "dev");
 	text("pftshim.command_line", "a");
 	number("pftshim.parent_pid", 1);
-	pft_facts_next(&facts);
+	pft_facts_next(&facts, 0);
 	text("pftshim.mode", "dev");
 	text("pftshim.command_line", "b");
 	number("pftshim.parent_pid", 2);
-	pft_facts_next(&facts);
+	pft_facts_next(&facts, 0);
 	says("pftshim.mode=dev\n");
 }
 
@@ -77,27 +77,27 @@ Test(merge_facts, leaves_out_what_a_member_does_not_say)
 {
 	text("pftshim.mode", "dev");
 	number("pftshim.dropped", 0);
-	pft_facts_next(&facts);
+	pft_facts_next(&facts, 0);
 	text("pftshim.mode", "dev");
-	pft_facts_next(&facts);
+	pft_facts_next(&facts, 0);
 	says("pftshim.mode=dev\n");
 }
 
 Test(merge_facts, does_not_count_members_that_say_nothing)
 {
-	pft_facts_next(&facts);
+	pft_facts_next(&facts, 0);
 	number("pftshim.written", 3);
-	pft_facts_next(&facts);
-	pft_facts_next(&facts);
+	pft_facts_next(&facts, 0);
+	pft_facts_next(&facts, 0);
 	says("pftshim.written=3\n");
 }
 
 Test(merge_facts, takes_a_text_and_a_number_for_different)
 {
 	text("pftshim.mode", "1");
-	pft_facts_next(&facts);
+	pft_facts_next(&facts, 0);
 	number("pftshim.mode", 1);
-	pft_facts_next(&facts);
+	pft_facts_next(&facts, 0);
 	says("");
 }
 
@@ -111,6 +111,23 @@ Test(merge_facts, holds_no_more_than_so_many)
 	}
 	cr_assert_eq(facts.count, PFT_FACTS_MAX);
 	pft_facts_free(&facts);
+}
+
+Test(merge_facts, of_segments_the_last_one_counts)
+{
+	for (uint64_t segment = 1; segment <= 3; segment++) {
+		for (uint64_t process = 7; process <= 8; process++) {
+			number("pftshim.written", 10 * segment * process);
+			number("pftshim.segment_written", 10 * process);
+			number("pftshim.segment", segment);
+			pft_facts_next(&facts, process);
+		}
+	}
+	number("pftshim.written", 5);
+	number("pftshim.segment_written", 5);
+	number("pftshim.segment", 1);
+	pft_facts_next(&facts, 0);
+	says("pftshim.written=455\npftshim.segment_written=455\n");
 }
 
 Test(merge_facts, knows_its_own)

@@ -11,6 +11,8 @@
 static int output;
 static struct pft_sink sink;
 static struct pft_join join;
+static uint64_t process;
+static uint32_t segment;
 
 static void open_join(void)
 {
@@ -28,7 +30,7 @@ static struct pft_joined add(const void *bytes, size_t size)
 
 	cr_assert_eq(write(fd, bytes, size), (ssize_t)size);
 	cr_assert_eq(lseek(fd, 0, SEEK_SET), 0);
-	joined = pft_join_member(&join, fd);
+	joined = pft_join_member(&join, fd, process, segment);
 	close(fd);
 	return joined;
 }
@@ -143,6 +145,40 @@ Test(merge_join, lets_a_member_describe_its_own_track_anew)
 {
 	cr_assert_eq(ADD(TRACK("\x01") TRACK("\x02")).other, 0);
 	pft_join_close(&join);
+}
+
+// A begin (48 01) with an annotation whose name has the iid 2, and one that has none.
+#define SEGMENT                                                                                              \
+	"\x0a\x0c\x50\x01\x5a\x08\x22\x04\x08\x02\x18\x09\x48\x01"                                           \
+	"\x0a\x06\x50\x01\x5a\x02\x48\x01"
+#define CONTINUED(id)                                                                                        \
+	"\x0a\x0c\x50" id "\x5a\x08\x22\x04\x08\x02\x18\x09\x48\x03"                                         \
+	"\x0a\x06\x50" id "\x5a\x02\x48\x01"
+#define BEGUN(id)                                                                                            \
+	"\x0a\x0c\x50" id "\x5a\x08\x22\x04\x08\x02\x18\x09\x48\x01"                                         \
+	"\x0a\x06\x50" id "\x5a\x02\x48\x01"
+
+Test(merge_join, begins_a_call_that_spans_segments_once)
+{
+	process = 7;
+	for (segment = 1; segment <= 3; segment++)
+		cr_assert_null(ADD(SEGMENT).wrong);
+	MAKES(BEGUN("\x01") CONTINUED("\x02") CONTINUED("\x03"));
+}
+
+Test(merge_join, begins_a_call_again_where_the_segment_before_is_not_there_or_was_cut)
+{
+	process = 7;
+	segment = 2;
+	cr_assert_null(ADD(SEGMENT).wrong);
+	segment = 4;
+	cr_assert_null(ADD(SEGMENT "\x0a").wrong);
+	segment = 5;
+	cr_assert_null(ADD(SEGMENT).wrong);
+	process = 8;
+	segment = 6;
+	cr_assert_null(ADD(SEGMENT).wrong);
+	MAKES(BEGUN("\x01") BEGUN("\x02") BEGUN("\x03") BEGUN("\x04"));
 }
 
 Test(merge_join, copies_packets_that_are_larger_than_its_buffers)
