@@ -19,8 +19,8 @@ function showFacts(report) {
   if (probe) facts.push(['Probe, a call', duration(probe)]);
   if (report.peak_rss_bytes) {
     facts.push(['Peak memory', `${count(Math.round(report.peak_rss_bytes / 1024))} KiB`],
-      ['Page faults', count(report.minor_faults + report.major_faults)],
-      ['From a disk', count(report.major_faults)]);
+      ['Page faults', count(report.minor_faults + report.major_faults)]);
+    if (report.major_faults) facts.push(['From a disk', count(report.major_faults)]);
   }
   at('summary-title').textContent = `${report.process} (${report.pid})`;
   at('command').textContent = report.command_line;
@@ -175,9 +175,6 @@ function strip(report, thread) {
 
 function showThreads(report) {
   const end = report.begin_ns - report.origin_ns + report.run_ns;
-  const axis = () => element('li', {className: 'axis', ariaHidden: 'true'},
-    ...[0, 0.25, 0.5, 0.75, 1].map((part) => element('span', {}, part ? duration(part * end) : '0')));
-
   at('threads').replaceChildren(...report.threads.map((thread) => element('li', {},
     element('div', {className: 'told'},
       element('strong', {}, named(thread.name || '(no name)')), element('span', {}, `thread ${thread.tid}`),
@@ -185,7 +182,9 @@ function showThreads(report) {
       element('span', {}, `busy ${share(thread.life_ns - thread.waiting_ns, thread.life_ns)}`),
       element('span', {}, `waited ${duration(thread.waiting_ns)}`),
       element('span', {}, several(thread.calls, 'call'))),
-    strip(report, thread))), axis());
+    strip(report, thread))));
+  at('axis').replaceChildren(...[0, 0.25, 0.5, 0.75, 1].map((part) =>
+    element('span', {}, part ? duration(part * end) : '0')));
 }
 
 // ---- slowest calls ----------------------------------------------------------------------------------
