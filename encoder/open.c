@@ -170,9 +170,9 @@ static void listen_to(struct pft_server *server, uint16_t port)
 
 static int hand_over(const char *trace, const struct wish *wish)
 {
-	struct pft_server server = {.file = open_trace(trace),
-		.path = path_of(wish->title ? wish->title : trace),
-		.origin = origin_of(wish->viewer)};
+	const char *title = wish->title ? wish->title : trace;
+	struct pft_server server = {
+		.file = open_trace(trace), .path = path_of(title), .origin = origin_of(wish->viewer)};
 	char *address;
 
 	listen_to(&server, (uint16_t)wish->port);
@@ -186,7 +186,7 @@ static int hand_over(const char *trace, const struct wish *wish)
 	else
 		fputs("pft: open this address in a browser on this machine\n", stderr);
 	if (!pft_server_run(&server, wish->timeout_s))
-		pft_fail(PFT_FAILED, "%s: was not fetched within %llu s", trace,
+		pft_fail(PFT_FAILED, "%s: was not fetched within %llu s", title,
 			(unsigned long long)wish->timeout_s);
 	fputs("pft: the viewer has fetched the trace\n", stderr);
 	pft_server_close(&server);
