@@ -16,7 +16,8 @@
 	X(execve) X(execvpe) X(fexecve) X(execveat) X(posix_spawn) X(posix_spawnp) \
 	X(setuid) X(setgid) X(seteuid) X(setegid) X(setreuid) X(setregid) X(setresuid) X(setresgid) \
 	X(setgroups) X(initgroups) X(capset) X(chroot) \
-	X(unshare) X(setns) X(prctl) X(syscall)
+	X(unshare) X(setns) X(prctl) X(syscall) \
+	X(stat) X(stat64) X(fstatat) X(fstatat64)
 // clang-format on
 
 #define PFT_NEXT_NUMBER(name) PFT_NEXT_##name,

@@ -129,15 +129,24 @@ def check(paths, joined=False):
         assert done.returncode == 0, "check_trace: " + done.stderr[:500]
 
 
-def run(argv, preload=(), env=None, stdin=b"", cwd=None):
-    """One run of argv; `preload` are the objects of LD_PRELOAD."""
+def hand_over(user, *directories):
+    os.chmod(_scratch, 0o711)
+    for directory in directories:
+        os.chown(directory, user, user)
+
+
+def run(argv, preload=(), env=None, stdin=b"", cwd=None, user=None):
+    """One run of argv; `preload` are the objects of LD_PRELOAD, `user` the number of who it runs as, if another."""
     directory = fresh_directory()
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("PFT_", "LD_"))}
     environment.update(LD_LIBRARY_PATH=PROGRAMS, TEST_DIRECTORY=directory, **(env or {}))
     if preload:
         environment["LD_PRELOAD"] = ":".join(preload)
+    become = {"user": user, "group": user, "extra_groups": []} if user else {}
+    if user:
+        hand_over(user, *{directory, cwd or directory, environment.get("PFT_TRACE_DIR", directory)})
     process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               env=environment, cwd=cwd, start_new_session=True)
+                               env=environment, cwd=cwd, start_new_session=True, **become)
     stdout, stderr = bounded.communicate(process, stdin, environment.get("PFT_TRACE_DIR"))
     return Outcome(stdout, stderr, process.returncode, directory)
 
@@ -150,11 +159,11 @@ def settings(mode, funcs, directory, more):
     return pft
 
 
-def shimmed(argv, mode="user", funcs=None, before=(), behind=(), env=None, stdin=b"", cwd=None, **pft):
+def shimmed(argv, mode="user", funcs=None, before=(), behind=(), env=None, stdin=b"", cwd=None, user=None, **pft):
     """A run under the shim. `before` and `behind` are other objects to preload; pft: PFT_ settings."""
     directory = fresh_directory()
     preload = list(before) + ([] if bare else [SHIM]) + list(behind)
-    done = run(argv, preload, {**(env or {}), **settings(mode, funcs, directory, pft)}, stdin, cwd)
+    done = run(argv, preload, {**(env or {}), **settings(mode, funcs, directory, pft)}, stdin, cwd, user)
     done.side, done.directory = done.directory, directory
     return done
 

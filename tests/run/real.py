@@ -83,16 +83,16 @@ def need(*programs):
             raise NotApplicable("no %s here" % program)
 
 
-def compare(argv, prepare, funcs, files, env=None, processes=1, needs=(), filtered=LONG):
+def compare(argv, prepare, funcs, files, env=None, processes=1, needs=(), filtered=LONG, user=None):
     """One task in the three ways. `files`: compare what it leaves behind; `processes`: at least so many traces;
-    `needs`: programs beside argv[0]; `filtered`: settings that keep the trace of dev mode small."""
+    `needs`: programs beside argv[0]; `filtered`: settings that keep the trace of dev mode small; `user`: as harness.run."""
     need(argv[0], *needs)
     argv = [shutil.which(argv[0])] + argv[1:]
-    plain, left = in_fresh_directory(prepare, lambda cwd: harness.run(argv, env=env, cwd=cwd))
+    plain, left = in_fresh_directory(prepare, lambda cwd: harness.run(argv, env=env, cwd=cwd, user=user))
     assert plain.status == 0, "the program itself: " + plain.stderr.decode("utf-8", "replace")[-500:]
     for how in ({"mode": "user", "funcs": funcs}, {"mode": "dev", **filtered}):
         traced, ours = in_fresh_directory(prepare,
-                                          lambda cwd: harness.shimmed(argv, env=env, cwd=cwd, **how))
+                                          lambda cwd: harness.shimmed(argv, env=env, cwd=cwd, user=user, **how))
         try:
             assert_same(plain, traced)
             assert not files or ours == left, "leaves other files: %s" % {

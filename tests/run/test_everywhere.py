@@ -4,7 +4,7 @@ from harness import same, test
 
 PROGRAMS = [
     ["altstack", 2000], ["backtrace"], ["callbacks"], ["calls"], ["calls_noplt"], ["calls_now"], ["cancel"],
-    ["chroot"], ["coroutines"], ["daemon"], ["deep", 1000], ["descriptors"], ["early"], ["errno", 200],
+    ["census"], ["chroot"], ["coroutines"], ["daemon"], ["deep", 1000], ["descriptors"], ["early"], ["errno", 200],
     ["fork"], ["fork_busy", 20], ["fork_return"], ["ifunc"], ["late"], ["longjmp"], ["names"], ["opened"],
     ["converts"], ["open_errors"], ["open_moved"], ["open_threads", 25], ["throw_opened"],
     ["privileges"], ["register_file", 20], ["registers", 20], ["short_threads", 200], ["siglongjmp", 5000],

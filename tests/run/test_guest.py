@@ -14,6 +14,11 @@ def descriptors_are_the_programs_own():
 
 
 @test
+def a_program_that_counts_its_threads_finds_its_own():
+    assert_counts(same(["census"], funcs="leaf").trace(), leaf=6)
+
+
+@test
 def sigwait_gets_each_signal():
     assert_counts(same(["sigwait"], funcs=ALL).trace(), leaf=18000)
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Servers under load with their clients, and programs with a window: each starts, works and ends within one script, in
 a private directory, on ports that were free."""
+import os
 import subprocess
 
-from harness import fresh_directory, slow
+from harness import NotApplicable, fresh_directory, slow
 from real import compare, free_port, need, nothing, prose, write
 
 SH = "set -e\nPATH=$PATH:/usr/sbin:/sbin\nstop() { kill $server; wait $server 2>/dev/null || :; }\n"
@@ -81,7 +82,45 @@ def redis_under_load():
            "read,write,epoll_*,lua_*,je_*", ["redis-server", "redis-cli"])
 
 
+NOBODY = 65534
+POSTGRESQL = "/usr/lib/postgresql/15/bin"
+SQL = """
+create table t (n int primary key, s text);
+insert into t select n, md5(n::text) from generate_series(1, 20000) n;
+create index on t (s);
+select count(*), min(s), max(s), sum(length(s)) from t where s < '8';
+select t.n from t join t u on t.n = u.n * 2 where u.n < 5 order by 1;
+do $$ begin perform 1/0; exception when division_by_zero then raise notice 'caught'; end $$;
+"""
+
+
+@slow
+def postgresql_with_its_client():
+    if os.geteuid() != 0:
+        raise NotApplicable("root only: it becomes somebody else, as PostgreSQL demands")
+    serves("PATH=$PATH:%s\ninitdb -D data -A trust -E UTF8 --locale=C -N >/dev/null\n"
+           "export PGHOST=$PWD PGPORT=PORT PGDATABASE=postgres PGDATA=data\n"
+           "postgres -k $PWD -c listen_addresses= -F 2>/dev/null &\n" % POSTGRESQL +
+           AWAIT % "psql -q -c 'select 1' >/dev/null 2>&1" +
+           "psql -v ON_ERROR_STOP=1 -q -A -t <<'END'\n%s\nEND\n" % SQL +
+           "pgbench -i -q >/dev/null 2>&1\npgbench -c 4 -j 2 -t 50 2>/dev/null | grep -E 'processed|failed'\n"
+           "pg_ctl -m fast -w stop >/dev/null\nwait\n",
+           "read,write,recv,send,epoll_wait,pg_*,PQ*", [POSTGRESQL + "/initdb", "psql"], processes=20, user=NOBODY)
+
+
 # ---- windows ----
+
+PAGE = """<html><body><div id=a>plain</div><script>
+const made = [1, 2, 3].map(n => n * n); let sum = 0; for (let i = 0; i < 1e6; i++) sum += i % 7;
+document.getElementById('a').textContent = 'made by a script: ' + made + ', ' + sum;</script></body></html>
+"""
+
+
+@slow
+def chromium_runs_a_page_of_scripts():
+    serves("chromium --headless --no-sandbox --disable-gpu --user-data-dir=$PWD/user --dump-dom file://$PWD/page.html 2>/dev/null\n",
+           "read,write,sendmsg,recvmsg,pthread_*,epoll_wait", ["chromium"], lambda where: write(where, "page.html", PAGE))
+
 
 QT = r"""
 #include <QtWidgets>
