@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the kernel says of a process (proc(5)). Startup context, and hot in a forked child: raw system calls.
+// What the kernel says of a process (proc(5)). Startup and flusher context, and hot in a forked child: raw
+// system calls.
 #ifndef PFT_PROC_H
 #define PFT_PROC_H
 

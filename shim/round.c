@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "encoder/base/sys_x86_64.h"
@@ -15,6 +16,7 @@
 #include "shim/hot/ring.h"
 #include "shim/hot/self.h"
 #include "shim/hot/window.h"
+#include "shim/proc.h"
 #include "shim/segments.h"
 
 // ---- draining ---------------------------------------------------------------------------------------
@@ -210,14 +212,28 @@ void pft_round_look_after_threads(void)
 	}
 }
 
-// The kernel counts the peak in KiB, and keeps it over exec.
+// In KiB. getrusage has a peak as well, but keeps over exec what another program took before.
+static uint64_t peak_kib(void)
+{
+	static const char key[] = "\nVmHWM:";
+	char status[1024];
+	const char *at = pft_proc_read(0, "/status", status, sizeof(status)) ? strstr(status, key) : NULL;
+
+	if (!at)
+		return 0;
+	at += sizeof(key) - 1;
+	while (*at == '\t' || *at == ' ')
+		at++;
+	return pft_proc_number(at);
+}
+
 void pft_round_measure_process(void)
 {
 	struct rusage usage;
 
 	if (pft_sys2(SYS_getrusage, RUSAGE_SELF, &usage) != 0)
 		return;
-	pft_session->peak_rss_bytes = (uint64_t)usage.ru_maxrss << 10;
+	pft_session->peak_rss_bytes = peak_kib() << 10;
 	pft_session->minor_faults = (uint64_t)usage.ru_minflt;
 	pft_session->major_faults = (uint64_t)usage.ru_majflt;
 }

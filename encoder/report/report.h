@@ -20,7 +20,7 @@
 #include "encoder/report/summary.h"
 #include "encoder/trace.h"
 
-// What the kernel says of the process (getrusage); zeroed where it is not known.
+// What the kernel says of the process; zeroed where it is not known.
 struct pft_usage {
 	uint64_t peak_rss_bytes, minor_faults, major_faults;
 };

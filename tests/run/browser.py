@@ -104,6 +104,7 @@ class Browser:
     def scheme(self, name):
         self._cdp("Emulation.setEmulatedMedia", features=[
             {"name": "prefers-color-scheme", "value": name}, {"name": "prefers-reduced-motion", "value": "reduce"}])
+        self.until("return matchMedia('(prefers-color-scheme: %s)').matches" % name)
 
     def run(self, script, *args):
         """What the script, the body of a function, returns."""

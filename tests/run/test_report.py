@@ -149,6 +149,8 @@ def a_report_says_what_memory_the_process_took():
     paths = same(["/usr/bin/python3", "-c", "bytearray(%d)" % size], mode="dev").paths()
     found = json.loads(report(paths, "--format=json").stdout)
     assert size < found["peak_rss_bytes"] < 2 * size, found["peak_rss_bytes"]
+    small = json.loads(report(same(["/bin/true"], mode="dev").paths(), "--format=json").stdout)
+    assert 0 < small["peak_rss_bytes"] < 8 << 20, "%d: of what ran before exec?" % small["peak_rss_bytes"]
     assert found["minor_faults"] > 0 and found["major_faults"] >= 0
     words = b"%s KiB of memory at most" % "{:,}".format(found["peak_rss_bytes"] >> 10).encode()
     assert words in report(paths).stdout, report(paths).stdout[:300]

@@ -18,7 +18,7 @@ function showFacts(report) {
 
   if (probe) facts.push(['Probe, a call', duration(probe)]);
   if (report.peak_rss_bytes) {
-    facts.push(['Peak memory', `${count(Math.round(report.peak_rss_bytes / 1024))} KiB`],
+    facts.push(['Peak memory', `${(report.peak_rss_bytes / 2 ** 20).toFixed(1)} MiB`],
       ['Page faults', count(report.minor_faults + report.major_faults)]);
     if (report.major_faults) facts.push(['From a disk', count(report.major_faults)]);
   }
