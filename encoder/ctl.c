@@ -148,8 +148,8 @@ static const char *trace_path(const struct pft_session *session)
 	static char path[sizeof(session->trace_path) + 32];
 	struct pft_text text = pft_text_in(path, sizeof(path));
 	size_t size = strnlen(session->trace_path, sizeof(session->trace_path));
-	size_t ending = strlen(".pftrace");
-	size_t name = size > ending ? size - ending : 0;
+	const char *ending = memrchr(session->trace_path, '.', size);
+	size_t name = ending ? (size_t)(ending - session->trace_path) : size;
 
 	pft_text_add_bytes(&text, session->trace_path, name);
 	pft_segment_add(&text, session->segments.number);
