@@ -27,18 +27,20 @@ static uint32_t at_of(struct pft_session *session, uint32_t index, uint32_t posi
 // still untouched when it was copied if the one before does not belong to the next lap after that.
 static bool overtaken(struct pft_session *session, uint32_t index, uint32_t position)
 {
-	return session->overflow == OVERWRITE &&
-	       at_of(session, index, position - SLOT) == position - SLOT + (uint32_t)session->ring_bytes;
+	return session->overflow == OVERWRITE && (at_of(session, index, position - SLOT) & ~PFT_SECOND) ==
+							 position - SLOT + (uint32_t)session->ring_bytes;
 }
 
-static bool slot_copy(struct pft_session *session, uint32_t index, uint32_t position, struct pft_record *copy)
+// `second`: PFT_SECOND, or 0 for the first slot of a record.
+static bool slot_copy(struct pft_session *session, uint32_t index, uint32_t position, uint32_t second,
+	struct pft_record *copy)
 {
 	const struct pft_record *slot = pft_session_record(session, index, position);
 
 	copy->at = __atomic_load_n(&slot->at, __ATOMIC_ACQUIRE);
 	copy->ticks = __atomic_load_n(&slot->ticks, __ATOMIC_ACQUIRE);
 	copy->what = __atomic_load_n(&slot->what, __ATOMIC_ACQUIRE);
-	return copy->at == position && !overtaken(session, index, position);
+	return copy->at == (position | second) && !overtaken(session, index, position);
 }
 
 static bool is_hook(struct pft_session *session, uint32_t id)
@@ -100,7 +102,7 @@ static bool is_hole(struct pft_session *session, uint32_t index, uint32_t positi
 	uint32_t marker = position + PFT_HOLE_SLOTS * SLOT;
 	struct pft_record copy;
 
-	return (int32_t)(head - marker) > 0 && slot_copy(session, index, marker, &copy) &&
+	return (int32_t)(head - marker) > 0 && slot_copy(session, index, marker, 0, &copy) &&
 	       (copy.what & PFT_WHAT_KIND) == PFT_HOLE;
 }
 
@@ -122,7 +124,7 @@ bool pft_record_read(struct pft_session *session, uint32_t index, uint32_t posit
 		*recorded = (struct pft_recorded){.kind = PFT_HOLE, .bytes = (PFT_HOLE_SLOTS + 1) * SLOT};
 		return true;
 	}
-	if (!slot_copy(session, index, position, &record))
+	if (!slot_copy(session, index, position, 0, &record))
 		return false;
 	*recorded = (struct pft_recorded){.ticks = record.ticks,
 		.kind = record.what & PFT_WHAT_KIND,
@@ -133,7 +135,7 @@ bool pft_record_read(struct pft_session *session, uint32_t index, uint32_t posit
 		return false;
 	if (!has_detail(&record) && !tells_depth(recorded))
 		return true;
-	if (position + SLOT == head || !slot_copy(session, index, position + SLOT, &payload))
+	if (position + SLOT == head || !slot_copy(session, index, position + SLOT, PFT_SECOND, &payload))
 		return false;
 	read_payload(session, &payload, recorded);
 	return true;

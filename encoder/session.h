@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define PFT_SESSION_MAGIC UINT64_C(0x316e6f6973746670) // "pftsion1", little endian
-#define PFT_SESSION_VERSION 9
+#define PFT_SESSION_VERSION 10
 
 // Hooks, as many as there are thunks in the trampoline; id 0 is no hook.
 #define PFT_HOOKS_MAX 65536
@@ -69,6 +69,10 @@ _Static_assert(sizeof(struct pft_record) == 16, "a record is one ring slot");
 // whoever records its end. Programs have no addresses up there: with five levels of pages they have 56 bits.
 #define PFT_TURN_SHIFT 56
 #define PFT_SLOT_MASK ((UINT64_C(1) << PFT_TURN_SHIFT) - 1)
+
+// The second slot of a record says so: who reads on behind slots that were overwritten would take it for a
+// first.
+#define PFT_SECOND 1u // in `at`, whose positions are multiples of the slots' size
 
 struct pft_gap {
 	uint64_t dropped; // begins and ends since the last gap of this thread

@@ -21,12 +21,17 @@ static uint32_t tail_of(struct pft_session *session, uint32_t index)
 	return kept->serial == entry->serial ? kept->tail : entry->begin_at;
 }
 
+static uint32_t position_of(const struct pft_record *slot)
+{
+	return slot->at & ~PFT_SECOND;
+}
+
 // No more than a lap lies behind the tail; what was written in an earlier lap says so.
 static uint32_t furthest(struct pft_session *session, uint32_t index, uint32_t tail)
 {
 	uint32_t end = tail + (uint32_t)session->ring_bytes;
 
-	while (end != tail && pft_session_record(session, index, end - SLOT)->at != end - SLOT)
+	while (end != tail && position_of(pft_session_record(session, index, end - SLOT)) != end - SLOT)
 		end -= SLOT;
 	return end;
 }
@@ -48,10 +53,10 @@ static uint32_t newest(struct pft_session *session, uint32_t index, uint32_t tai
 	for (uint32_t offset = 0; offset <= mask; offset += SLOT) {
 		const struct pft_record *slot = pft_session_record(session, index, offset);
 
-		if ((slot->at & mask) != offset || !is_written(slot))
+		if ((position_of(slot) & mask) != offset || !is_written(slot))
 			continue;
-		if (!found || (int32_t)(slot->at + SLOT - end) > 0)
-			end = slot->at + SLOT;
+		if (!found || (int32_t)(position_of(slot) + SLOT - end) > 0)
+			end = position_of(slot) + SLOT;
 		found = true;
 	}
 	// What ends at the tail or less than a lap before it was there already: it is committed, or of the

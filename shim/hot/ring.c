@@ -43,7 +43,7 @@ uint32_t pft_ring_write_detail(struct pft_self *self, uint32_t position, uint64_
 
 	detail->slot = slot;
 	detail->stack = stack;
-	__atomic_store_n(&detail->at, position, __ATOMIC_RELEASE);
+	__atomic_store_n(&detail->at, position | PFT_SECOND, __ATOMIC_RELEASE);
 	return position + SLOT;
 }
 
@@ -208,7 +208,7 @@ static bool write_mark(struct pft_self *self, uint32_t kind, uint64_t dropped)
 
 	gap->dropped = dropped;
 	gap->depth = open_calls(self, pft_head_floor(head), UINT32_MAX);
-	__atomic_store_n(&gap->at, position, __ATOMIC_RELEASE);
+	__atomic_store_n(&gap->at, position | PFT_SECOND, __ATOMIC_RELEASE);
 	return pft_ring_commit(self, head, position + SLOT, pft_head_floor(head));
 }
 

@@ -19,6 +19,13 @@ static void put(struct pft_fake_ring *ring, uint64_t ticks, uint32_t what)
 	ring->head += sizeof *record;
 }
 
+static void put_second(struct pft_fake_ring *ring, uint64_t first, uint32_t second)
+{
+	put(ring, first, second);
+	pft_session_record(ring->session, ring->index, ring->head - (uint32_t)sizeof(struct pft_record))
+		->at |= PFT_SECOND;
+}
+
 static void put_event(struct pft_fake_ring *ring, uint64_t ns, uint32_t what)
 {
 	put(ring, ring->session->start_ticks + ns, what);
@@ -42,7 +49,7 @@ void pft_fake_unwound(struct pft_fake_ring *ring, uint64_t ns)
 void pft_fake_gap(struct pft_fake_ring *ring, uint64_t ns, uint64_t dropped, uint32_t depth)
 {
 	put_event(ring, ns, PFT_GAP);
-	put(ring, dropped, depth);
+	put_second(ring, dropped, depth);
 	ring->thread->other_slots += 2;
 	ring->thread->dropped += dropped;
 }
@@ -50,14 +57,14 @@ void pft_fake_gap(struct pft_fake_ring *ring, uint64_t ns, uint64_t dropped, uin
 void pft_fake_pause(struct pft_fake_ring *ring, uint64_t ns, uint32_t depth)
 {
 	put_event(ring, ns, PFT_PAUSE);
-	put(ring, 0, depth);
+	put_second(ring, 0, depth);
 	ring->thread->other_slots += 2;
 }
 
 void pft_fake_foreign(struct pft_fake_ring *ring, uint64_t ns, uint32_t what, uint64_t slot, uint32_t turn)
 {
 	put_event(ring, ns, what | PFT_FOREIGN);
-	put(ring, slot | (uint64_t)turn << PFT_TURN_SHIFT, 0);
+	put_second(ring, slot | (uint64_t)turn << PFT_TURN_SHIFT, 0);
 	ring->thread->other_slots++;
 }
 
@@ -88,7 +95,7 @@ void pft_fake_came_from(struct pft_fake_ring *ring, uint32_t frame)
 		return;
 	}
 	record->what |= PFT_STACK;
-	put(ring, 0, frame);
+	put_second(ring, 0, frame);
 	ring->thread->other_slots++;
 }
 

@@ -849,6 +849,26 @@ Test(replay, accounts_for_overwritten_slots_that_were_no_events)
 	read_trace();
 }
 
+// What is left of a record whose first slot was overwritten must not be taken for a record: this one would be
+// a call.
+Test(replay, takes_no_half_of_a_record_for_one)
+{
+	uint32_t mapping = pft_fake_mapping(session, "/usr/lib/libx.so", 0x10000);
+	uint32_t frame = 0;
+
+	session->overflow = 2;
+	start();
+	while (frame < outer)
+		frame = pft_fake_frame(session, mapping, 0x10100 + frame, frame);
+	pft_fake_begin(&ring, 10, leaf);
+	for (uint32_t i = 0; i < RING_BYTES / SLOT / 2; i++) {
+		pft_fake_end(&ring, 100 + 10 * i);
+		pft_fake_came_from(&ring, frame);
+	}
+	finish(9000);
+	cr_assert_eq(count(read_trace(), "\"kind\": \"slice\""), 0);
+}
+
 // Positions are 32 bits wide.
 Test(replay, counts_what_is_overwritten_though_positions_come_round)
 {
