@@ -204,7 +204,7 @@ int main(int count, char **arguments)
 
 	opterr = 0;
 	while ((option = getopt_long(count, arguments, "", options, NULL)) >= 0) {
-		if (option == 'v')
+		if (option == 'v' && optarg != NULL)
 			wish.viewer = optarg;
 		else if (option == 'p')
 			wish.port = number_named("--port", optarg, UINT16_MAX);

@@ -99,7 +99,8 @@ static int after_exec(bool was_here, int result)
 }
 
 // Room for the copy: on the caller's stack, since exec may be called where nothing may be allocated, unless
-// it is too much for a small one; then it is mapped, and goes with the exec. Behind a filter mapping could kill.
+// it is too much for a small one; then it is mapped, and goes with the exec. Behind a filter mapping could
+// kill.
 #define ON_STACK 512
 
 static char **map_environment(size_t count)

@@ -11,8 +11,8 @@
 // Whether this process records, and is no child of vfork in the memory of one that does.
 bool pft_process_records(void);
 
-// The program has installed a filter of system calls, or is about to: what it executes is not to record either,
-// as the kernel may kill for any call of ours.
+// The program has installed a filter of system calls, or is about to: what it executes is not to record
+// either, as the kernel may kill for any call of ours.
 extern bool pft_process_filters;
 
 // The end of recording, whichever way it comes; the first caller does it. Set at startup.
