@@ -162,18 +162,27 @@ static int32_t spare_room(const struct pft_self *self, uint64_t head)
 	return (int32_t)(end_of_room(self, position) - position - (kept < half ? kept : half));
 }
 
+// Whether a gap can be said with what it comes before, without the room that is kept for the ends of open
+// calls: ends may come with a gap before each, and would be lost. It can wait until the next begin.
+static bool has_gap_room(const struct pft_self *self)
+{
+	return spare_room(self, __atomic_load_n(&self->head, __ATOMIC_RELAXED)) >= (int32_t)MARGIN;
+}
+
 // Ends may go on until the ring is full; begins only for half of what is to spare: then each begin in that
-// half can have its own end in the other. A clock that is read by a call, stacks, a trigger, and a window
-// that watches calls or is closed, leave no room before the limits, so that every event comes here.
+// half can have its own end in the other. What was dropped is said before the next begin. A clock that is
+// read by a call, stacks, a trigger, and a window that watches calls or is closed, leave no room before the
+// limits, so that every event comes here.
 static bool has_begin_room(struct pft_self *self)
 {
 	uint64_t head = __atomic_load_n(&self->head, __ATOMIC_RELAXED);
 	uint32_t position = pft_head_position(head);
 	uint32_t end = end_of_room(self, position);
 	int32_t room = spare_room(self, head);
+	bool gap_waits = self->dropped_unsaid && !has_gap_room(self);
 	bool all_are_slow = !pft_clock_is_tsc() || pft_stacks_on() || pft_trigger_is_on();
 
-	room = room > 0 ? (room / 2) & -(int32_t)SLOT : 0;
+	room = room > 0 && !gap_waits ? (room / 2) & -(int32_t)SLOT : 0;
 	if (!all_are_slow) {
 		__atomic_store_n(&self->end_limit, end, __ATOMIC_RELAXED);
 		__atomic_store_n(&self->begin_limit, position + (uint32_t)room, __ATOMIC_SEQ_CST);
@@ -191,13 +200,6 @@ static bool has_end_room(struct pft_self *self)
 	has_begin_room(self); // renews both limits
 	return pft_session->overflow == PFT_OVERFLOW_OVERWRITE ||
 	       (int32_t)(position - (tail + self->ring_mask + 1 - MARGIN)) < 0;
-}
-
-// Whether a gap can be said with what it comes before, without the room that is kept for the ends of open
-// calls: ends may come with a gap before each, and would be lost. It can wait.
-static bool has_gap_room(const struct pft_self *self)
-{
-	return spare_room(self, __atomic_load_n(&self->head, __ATOMIC_RELAXED)) >= (int32_t)MARGIN;
 }
 
 static bool write_mark(struct pft_self *self, uint32_t kind, uint64_t dropped)

@@ -5,9 +5,9 @@
 //
 //   through( through_again( through_third() through_third() ) )
 //
-// After BURST of these it naps; every sixteenth takes two milliseconds. END says what ends the process after
-// a while: a thread that calls exit, or a signal handler that calls _exit. Else somebody kills it. With
-// "coroutines" for END the threads do all that on stacks that are not their own.
+// After BURST of these it naps; every sixteenth takes two milliseconds. With 0 for BURST it does neither. END
+// says what ends the process after a while: a thread that calls exit, or a signal handler that calls _exit.
+// Else somebody kills it. With "coroutines" for END the threads do all that on stacks that are not their own.
 //
 // build: -lcalls
 #define _GNU_SOURCE
@@ -61,7 +61,7 @@ static int twice(void *of)
 static int once(void *of)
 {
 	struct count *count = of;
-	bool slow = (count->points + 1) / 8 % 16 == 15;
+	bool slow = burst && (count->points + 1) / 8 % 16 == 15;
 
 	point(count);
 	if (slow)
@@ -80,7 +80,7 @@ static void *call(void *of)
 	for (long cycle = 1;; cycle++) {
 		point(count);
 		through(once, count);
-		if (cycle % burst == 0)
+		if (burst && cycle % burst == 0)
 			usleep(200);
 	}
 	return NULL;
@@ -148,7 +148,7 @@ int main(int argc, char **argv)
 	void *(*body)(void *) = call;
 
 	burst = argument(argc, argv, 2, 16);
-	MUST(threads >= 1 && threads <= THREADS_MAX && burst >= 1);
+	MUST(threads >= 1 && threads <= THREADS_MAX && burst >= 0);
 	map_counts();
 	end_by(argc > 3 ? argv[3] : "");
 	if (argc > 3 && strcmp(argv[3], "coroutines") == 0)

@@ -121,6 +121,7 @@ class Trace:
         self.tracks = {}      # uuid -> {"parent", "name", "pid", "tid", "process", "cmdline"}
         self.accounts = collections.defaultdict(list)  # uuid of a thread's track -> counts as of totals(), and "elsewhere"
         self.attributes = {}
+        self.losses = []      # (ns, how many events, track) of each gap
         self.arrows = []      # (ns, flow, whether it ends here, track)
         self._sequences = collections.defaultdict(Sequence)
         self._events = []
@@ -198,20 +199,22 @@ class Trace:
         if flags & STATE_NEEDED and not sequence.valid:
             self._error("sequence %s relies on state that was never started", sequence_id)
             return
-        event = None
+        event = snapshot = None
         for number, value in packet:
             if number == 11:
                 event = value
             elif number == 59:
                 self._defaults(sequence, fields(value))
             elif number == 6:
-                self._snapshot(sequence, fields(value))
+                snapshot = self._snapshot(sequence, fields(value))
             elif number == 12:
                 self._intern(sequence, fields(value))
             elif number == 60:
                 self._track(fields(value))
             elif number == 126:
                 self._attributes(fields(value))
+        if lost:
+            self.losses.append((snapshot, lost, sequence.track))
         if event is not None:
             self._event(packet, sequence, event)
 
@@ -222,15 +225,17 @@ class Trace:
             sequence.track = first(fields(event), 11, sequence.track)
 
     def _snapshot(self, sequence, snapshot):
+        """Its BOOTTIME."""
         clocks = [fields(raw) for raw in every(snapshot, 1)]
         boot_ns = next((first(c, 2) for c in clocks if first(c, 1) == BOOTTIME), None)
         if boot_ns is None:
             self._error("clock snapshot without BOOTTIME")
-            return
+            return None
         for clock in clocks:
             unit_ns = first(clock, 4, 1)
             ns = first(clock, 2, 0) * unit_ns
             sequence.clocks[first(clock, 1)] = [bool(first(clock, 3, 0)), unit_ns, ns, boot_ns - ns]
+        return boot_ns
 
     def _intern(self, sequence, data):
         for table, raw in data:

@@ -187,6 +187,26 @@ Test(ring, says_the_gap_before_the_next_event)
 	stop();
 }
 
+// A slot is free at a time: there is room for a begin long before there is for the gap and what it comes
+// before.
+Test(ring, takes_no_begin_before_the_gap)
+{
+	uint32_t at;
+	unsigned refused = 0;
+
+	start(1, 0);
+	while (begin())
+		end();
+	at = position();
+	for (; !begin(); refused++)
+		__atomic_store_n(&self->tail, self->tail + SLOT, __ATOMIC_RELEASE);
+	cr_assert_gt(refused, 10);
+	cr_assert_eq(record(at)->what, PFT_GAP);
+	cr_assert_eq(((const struct pft_gap *)record(at + SLOT))->dropped, 2 * (refused + 1));
+	cr_assert_eq(self->dropped_unsaid, 0);
+	stop();
+}
+
 // With events dropped before each of them, and a gap to say.
 Test(ring, keeps_the_room_of_ends_from_gaps)
 {
