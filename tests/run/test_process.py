@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Processes: the ways to end one, and the ways to start another."""
 import collections
+import glob
 import os
+import shutil
 
+import bounded
 import harness
 from harness import assert_closed, assert_counts, same, slow, test
 
@@ -57,20 +60,48 @@ def a_child_returns_from_calls_that_its_parent_began():
     assert [t.count("leaf") for t in traces] == [2, 2], [t.counts() for t in traces]
 
 
-def assert_forks_busy(count):
-    traces = by_process(same(["fork_busy", count], funcs=ALL).traces())
-    assert len(traces) == count + 1, "%d traces of %d processes" % (len(traces), count + 1)
-    assert sorted(t.count("leaf") for t in traces) == [0] + [1] * count, "a child's call is missing"
+def sessions_of(directory):
+    """Those in memory whose traces lie there."""
+    found = []
+    for path in glob.glob("/dev/shm/pftshim.*"):
+        try:
+            with open(path, "rb") as file:
+                if directory.encode() in file.read(8192):
+                    found.append(path)
+        except FileNotFoundError:
+            pass  # somebody else's
+    return found
+
+
+def assert_forks_busy(count, threads=1):
+    done = same(["fork_busy", count, threads], funcs=ALL)
+    traces = by_process(done.traces())
+    assert len(traces) == count + 1 and executions_of(done) == 1, "%d traces of %d processes" % (len(traces), count + 1)
+    parent = max(traces, key=lambda t: len(t.threads()))
+    with open(os.path.join(done.side, "side"), encoding="ascii") as file:
+        calls, own_sessions = (int(word) for word in file.read().split())
+    assert parent.count("outer") == calls and parent.totals()["dropped"] == 0, (parent.counts(), calls)
+    assert len(parent.threads()) == threads + 3, parent.threads()
+    assert_closed(parent)
+    assert all(t.count("leaf") == (t is not parent) for t in traces), "a child's call is missing"
+    assert own_sessions == (count + 2) // 3, "%d of %d children had a session of their own" % (own_sessions, count)
+    assert not sessions_of(done.directory), "left in memory: %s" % sessions_of(done.directory)
+    names = {os.path.basename(path) for path in glob.glob(os.path.join(glob.escape(done.directory), "executions", "*-*", "*"))}
+    assert names == {os.path.basename(t.path) for t in traces}, "left behind: %s" % list(names)[:5]
+    return done
 
 
 @test
-def fork_from_a_thread_while_others_record():
-    assert_forks_busy(100)
+def fork_from_threads_while_others_record():
+    assert_forks_busy(100, 3)
 
 
 @slow
-def a_thousand_forks_from_a_thread_while_others_record():
-    assert_forks_busy(1000)
+def ten_thousand_forks_from_threads_while_others_record():
+    for _ in range(10):
+        done = assert_forks_busy(1000, 4)
+        assert bounded.bytes_below(done.directory) < 16 << 20, "a child's trace takes more than 16 KB"
+        shutil.rmtree(done.directory)
 
 
 @test
