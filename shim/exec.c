@@ -79,7 +79,7 @@ static char *const *fill_environment(char **filled, char *const *environment)
 }
 
 // Everything that was recorded goes into the file: after exec nobody can put it there.
-static bool before_exec(char *const *environment)
+bool pft_exec_before(char *const *environment)
 {
 	if (!pft_process_records() || !pft_flusher_stop(true))
 		return false;
@@ -89,7 +89,7 @@ static bool before_exec(char *const *environment)
 }
 
 // exec has failed: recording goes on.
-static int after_exec(bool was_here, int result)
+int pft_exec_after(bool was_here, int result)
 {
 	if (was_here) {
 		pft_store_resume();
@@ -122,34 +122,34 @@ static char **map_environment(size_t count)
 PFT_EXPORT int execve(const char *path, char *const arguments[], char *const environment[])
 {
 	int (*next)(const char *, char *const *, char *const *) = pft_next(PFT_NEXT_execve);
-	bool was_here = before_exec(environment);
+	bool was_here = pft_exec_before(environment);
 
-	return after_exec(was_here, next(path, arguments, WITH_EXECUTION(environment)));
+	return pft_exec_after(was_here, next(path, arguments, WITH_EXECUTION(environment)));
 }
 
 PFT_EXPORT int execvpe(const char *file, char *const arguments[], char *const environment[])
 {
 	int (*next)(const char *, char *const *, char *const *) = pft_next(PFT_NEXT_execvpe);
-	bool was_here = before_exec(environment);
+	bool was_here = pft_exec_before(environment);
 
-	return after_exec(was_here, next(file, arguments, WITH_EXECUTION(environment)));
+	return pft_exec_after(was_here, next(file, arguments, WITH_EXECUTION(environment)));
 }
 
 PFT_EXPORT int fexecve(int fd, char *const arguments[], char *const environment[])
 {
 	int (*next)(int, char *const *, char *const *) = pft_next(PFT_NEXT_fexecve);
-	bool was_here = before_exec(environment);
+	bool was_here = pft_exec_before(environment);
 
-	return after_exec(was_here, next(fd, arguments, WITH_EXECUTION(environment)));
+	return pft_exec_after(was_here, next(fd, arguments, WITH_EXECUTION(environment)));
 }
 
 PFT_EXPORT int execveat(
 	int directory, const char *path, char *const arguments[], char *const environment[], int flags)
 {
 	int (*next)(int, const char *, char *const *, char *const *, int) = pft_next(PFT_NEXT_execveat);
-	bool was_here = before_exec(environment);
+	bool was_here = pft_exec_before(environment);
 
-	return after_exec(was_here, next(directory, path, arguments, WITH_EXECUTION(environment), flags));
+	return pft_exec_after(was_here, next(directory, path, arguments, WITH_EXECUTION(environment), flags));
 }
 
 PFT_EXPORT int execv(const char *path, char *const arguments[])

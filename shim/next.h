@@ -12,7 +12,7 @@
 // loader.c.
 #define PFT_INTERPOSED(X) \
 	X(pthread_create) \
-	X(fork) X(_Fork) \
+	X(fork) X(_Fork) X(daemon) \
 	X(execve) X(execvpe) X(fexecve) X(execveat) X(posix_spawn) X(posix_spawnp) \
 	X(setuid) X(setgid) X(seteuid) X(setegid) X(setreuid) X(setregid) X(setresuid) X(setresgid) \
 	X(setgroups) X(initgroups) X(capset) X(chroot) \

@@ -27,4 +27,10 @@ void pft_exec_start(const struct pft_place *place);
 // Likewise, where this process does not record.
 void pft_exec_hand(const char *execution);
 
+// Around what may end this process unseen: all that was recorded goes into the file, and the session with it
+// unless a program that is executed with `environment` will be traced, which does that. Behind it, where the
+// process goes on all the same, so does recording, if `before` said that it was here. Passes the result on.
+bool pft_exec_before(char *const *environment);
+int pft_exec_after(bool was_here, int result);
+
 #endif

@@ -105,11 +105,15 @@ def ten_thousand_forks_from_threads_while_others_record():
 
 
 @test
-def a_daemon_has_a_trace_a_process():
+def each_process_of_a_daemon_has_its_trace_whole():
     done = same(["daemon"], funcs=ALL)
-    traces = by_process(t for t in done.traces() if t.packets)
-    assert max(t.attributes.get("pftshim.produced", 0) for t in traces) == 2, [t.totals() for t in traces]
-    assert len(done.paths()) == 3, "%d traces of 3 processes" % len(done.paths())
+    traces = by_process(done.traces())
+    assert [t.count("leaf") for t in traces] == [1, 1, 1] and executions_of(done) == 1, [t.counts() for t in traces]
+    assert all(t.totals()["produced"] == 2 for t in traces), [t.totals() for t in traces]
+    assert sorted(str(t.attributes.get("pftshim.parent")) for t in traces) == ["None", "daemon", "daemon"]
+    ends = {b["pid"] for _, b in arrows(joined(traces))}
+    assert len(ends) == 2 and ends < {t.process()["pid"] for t in traces}, ends
+    assert not sessions_of(done.directory), sessions_of(done.directory)
 
 
 @test
