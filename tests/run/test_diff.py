@@ -79,6 +79,15 @@ def executions_of_several_processes_are_compared_as_a_whole():
 
 
 @test
+def an_execution_in_segments_is_compared_once_it_is_merged():
+    paths = same(["calls", 5000], funcs="leaf,outer", max_size="64K").paths()
+    output = os.path.join(fresh_directory(), "merged.pftrace")
+    subprocess.run([os.path.join(harness.BUILD, "pft-merge"), "-o", output, *paths], check=True, capture_output=True)
+    found, _ = compared(output, output, status=0)
+    assert len(paths) > 1 and all(f["before"]["calls"] == 5000 for f in found.values()), found
+
+
+@test
 def waits_for_the_recorder_are_no_function():
     before = same(["storm", 1, 1000], funcs="leaf").paths()[0]
     after = same(["storm", 1, 300000], funcs="leaf", buffer="16K").paths()[0]
