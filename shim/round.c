@@ -229,7 +229,7 @@ static uint64_t peak_kib(void)
 
 void pft_round_measure_process(void)
 {
-	struct rusage usage;
+	struct rusage usage = {0};
 
 	if (pft_sys2(SYS_getrusage, RUSAGE_SELF, &usage) != 0)
 		return;

@@ -109,6 +109,19 @@ static void write_memory(struct pft_out *out, const struct pft_report *report)
 	pft_report_end_line(out, &line);
 }
 
+// What a table does not show.
+static void write_more(struct pft_out *out, uint32_t all, uint32_t rows, const char *one)
+{
+	struct pft_text line = pft_report_line(out);
+
+	if (all <= rows)
+		return;
+	pft_text_add(&line, "and ");
+	pft_text_add_things(&line, all - rows, one);
+	pft_text_add(&line, " more (-n)");
+	pft_report_end_line(out, &line);
+}
+
 // ---- tables -----------------------------------------------------------------------------------------
 
 static void write_function(struct pft_out *out, const struct pft_report *report, uint32_t number)
@@ -138,6 +151,7 @@ static void write_functions(struct pft_out *out, const struct pft_report *report
 		probe |= pft_report_is_mostly_probe(report, &report->summary->functions[report->order[i]]);
 		write_function(out, report, report->order[i]);
 	}
+	write_more(out, report->functions, rows, "function");
 	if (probe) {
 		struct pft_text line = pft_report_line(out);
 
@@ -152,9 +166,10 @@ static void write_functions(struct pft_out *out, const struct pft_report *report
 static void write_threads(struct pft_out *out, const struct pft_report *report, uint32_t rows, bool colour)
 {
 	const struct pft_summary *summary = report->summary;
+	uint32_t left = rows;
 
 	WRITE_WORDS(out, colour, "thread", "lived", "waited", "busy", "calls");
-	for (const struct pft_summary_thread *thread = summary->threads; thread != NULL && rows-- != 0;
+	for (const struct pft_summary_thread *thread = summary->threads; thread != NULL && left-- != 0;
 		thread = thread->next) {
 		uint64_t life_ns = pft_summary_life_ns(summary, thread);
 		struct pft_text line = pft_report_line(out);
@@ -170,6 +185,7 @@ static void write_threads(struct pft_out *out, const struct pft_report *report, 
 			&line, thread->name != 0 ? pft_strings_text(&summary->strings, thread->name) : "");
 		pft_report_end_line(out, &line);
 	}
+	write_more(out, summary->threads_used, rows, "thread");
 }
 
 static void write_slowest(struct pft_out *out, const struct pft_report *report, uint32_t rows, bool colour)

@@ -177,6 +177,8 @@ Test(report, as_text_has_no_more_rows_than_asked_for)
 	text = written();
 	assert_has(text, "pthread_join\n");
 	cr_assert_null(strstr(text, "tick"));
+	assert_has(text, "\nand 4 functions more (-n)\n");
+	assert_has(text, "\nand 1 thread more (-n)\n");
 }
 
 Test(report, as_folded_chains_has_a_line_a_chain)
