@@ -90,6 +90,15 @@ for what in ("file-size", "descriptors", "memory", "processes"):
 
 
 @test
+def a_file_that_may_not_grow_is_said_once_in_whatever_form():
+    for pft in ({"format": "json"}, {"format": "pftrace,json"}, {"max_size": "64K"}):
+        for first in (0, 3000):
+            done = same(["limits", "file-size", first], funcs=ALL, buffer="16K", may_say=True, **pft)
+            said = getattr(done, "said", b"").decode()
+            assert harness.bare or said.count("\n") == 1 and "File too large" in said, said
+
+
+@test
 def strict_seccomp_is_survived():
     same(["seccomp", 0], funcs=ALL)
     same(["seccomp", 3000], funcs=ALL, buffer="16K")

@@ -369,3 +369,45 @@ def a_file_system_that_hangs_before_the_first_event_holds_nobody_up():
     finally:
         files.end()
     assert running.status() == 0 and "not complete: Connection timed out" in said, said
+
+
+# ---- descriptors, and who may not be told -----------------------------------------------------------
+
+@test
+def a_program_that_starts_with_hardly_a_descriptor_left_gets_one_line_or_its_trace():
+    said = set()
+    for most in range(5, 10):
+        few = ["/bin/sh", "-c", 'exec 3</dev/null; ulimit -n %d; exec "$@"' % most, "sh"]
+        done = placed(["calls", 100], user=few)
+        if done.said:
+            assert_says(done, "not traced", "Too many open files")
+        else:
+            assert done.trace().count("leaf") == 100
+        said.add(bool(done.said))
+    assert said == {True, False}, "with any number of descriptors the same"
+
+
+SECURE = "/lib/x86_64-linux-gnu/libpcprofile.so"  # that the loader preloads where it is told a name
+
+
+def preloaded_into(mode):
+    """cat with this mode, as somebody else, in whose process the shim is: what it printed, and whether there is a trace."""
+    script = """mount -t tmpfs -o mode=755 tmpfs $D; cp %s $D/shim; cp /bin/cat $D; chmod 4755 $D/shim; chmod %s $D/cat
+        mkdir -m 777 $D/t; mount --bind $D/shim %s
+        %s env LD_PRELOAD=%s PFT_MODE=dev PFT_TRACE_DIR=$D/t $D/cat /proc/self/maps; ls -A $D/t
+        """ % (harness.SHIM, mode, SECURE, " ".join(NOBODY), os.path.basename(SECURE))
+    directory = fresh_directory()
+    os.chmod(directory, 0o711)
+    os.chmod(os.path.dirname(directory), 0o711)
+    done = harness.run(["/usr/bin/unshare", "-m", "sh", "-c", script], env={"D": directory})
+    assert done.status == 0 and not done.stderr, done.stderr
+    *maps, last = done.stdout.decode().splitlines()
+    return any(os.path.basename(SECURE) in line for line in maps), last == "executions"
+
+
+@test
+def in_a_program_that_is_set_user_id_the_library_does_nothing():
+    if harness.bare or os.geteuid() != 0 or not may("unshare", "-m", "true") or not os.path.exists(SECURE):
+        raise NotApplicable("needs root, to mount over " + SECURE)
+    assert preloaded_into("755") == (True, True)
+    assert preloaded_into("4755") == (True, False)
