@@ -455,13 +455,16 @@ void pft_flusher_prepare(const struct pft_place *place, bool say_report)
 	pft_guest_prepare(run);
 }
 
+bool pft_flusher_is_stuck(void)
+{
+	return __atomic_load_n(&flusher.stuck, __ATOMIC_RELAXED) &&
+	       flusher.stuck_at == __atomic_load_n(&flusher.progress, __ATOMIC_RELAXED);
+}
+
 // How long to wait for the thread. Who has met it stuck does not wait again until it goes on.
 static uint64_t patience_ns(void)
 {
-	bool stuck = __atomic_load_n(&flusher.stuck, __ATOMIC_RELAXED) &&
-		     flusher.stuck_at == __atomic_load_n(&flusher.progress, __ATOMIC_RELAXED);
-
-	return stuck ? 0 : STUCK_NS;
+	return pft_flusher_is_stuck() ? 0 : STUCK_NS;
 }
 
 static void note_stuck(void)

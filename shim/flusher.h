@@ -15,6 +15,10 @@
 // finish hands out a report for stderr.
 void pft_flusher_prepare(const struct pft_place *place, bool say_report);
 
+// Whether somebody has waited for the thread in vain, and it has not got on since. Also in a forked child
+// before its own is prepared: of the parent's, whose files may be where nothing answers.
+bool pft_flusher_is_stuck(void);
+
 // Starts the thread when it does not run and waits until it has its file, which it perhaps could not open
 // later: root or identity are about to change. App context.
 void pft_flusher_ready(void);

@@ -15,6 +15,7 @@
 #include "shim/hot/clock.h"
 #include "shim/hot/guest.h"
 #include "shim/hot/probe.h"
+#include "shim/hot/ring.h"
 #include "shim/hot/self.h"
 #include "shim/hot/stacks.h"
 #include "shim/hot/trigger.h"
@@ -187,6 +188,12 @@ static bool start_child(void)
 	pft_relatives_of(&parent, pft_session);
 	parent.tid = pft_self_forked_tid();
 	memcpy(execution, place.execution, sizeof(execution));
+	// Where the parent's files are perhaps nothing answers.
+	if (pft_flusher_is_stuck() || pft_ring_waited_in_vain()) {
+		pft_log_verbose("a forked child is not traced: its parent's trace cannot be written", NULL);
+		pft_store_abandon();
+		return false;
+	}
 	if (pft_place_make(&place, settings.directory, execution, settings.process_name, program) < 0) {
 		pft_store_abandon();
 		return false;

@@ -261,6 +261,8 @@ static void say_wait(struct pft_self *self, uint64_t start_ticks)
 static uint32_t rooms; // that were given back, to any thread. writer: flusher
 static uint32_t hopeless_at; // so many, and no more to come, + 1; 0: there is hope. writers: all
 
+static uint32_t vain_at; // likewise, and somebody has waited for them
+
 static uint32_t rooms_now(void)
 {
 	return __atomic_load_n(&rooms, __ATOMIC_RELAXED);
@@ -279,6 +281,11 @@ void pft_ring_expect_none(void)
 static bool is_hopeless(void)
 {
 	return __atomic_load_n(&hopeless_at, __ATOMIC_RELAXED) == rooms_now() + 1;
+}
+
+bool pft_ring_waited_in_vain(void)
+{
+	return __atomic_load_n(&vain_at, __ATOMIC_RELAXED) == rooms_now() + 1;
 }
 
 static bool is_recording(void)
@@ -312,8 +319,10 @@ static bool wait_for_room(struct pft_self *self, bool (*has_room)(struct pft_sel
 	__atomic_store_n(&self->waiting, 0, __ATOMIC_RELAXED);
 	self->gave_up_tail = __atomic_load_n(&self->tail, __ATOMIC_RELAXED);
 	self->gave_up = 1;
-	if (rooms_now() == rooms_before)
+	if (is_recording() && !is_hopeless() && rooms_now() == rooms_before) {
+		__atomic_store_n(&vain_at, rooms_before + 1, __ATOMIC_RELAXED);
 		pft_ring_expect_none();
+	}
 	return false;
 }
 

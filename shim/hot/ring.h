@@ -59,6 +59,9 @@ void pft_ring_expect_room(void);
 // while no other was given room says so as well, or many threads would wait one after another.
 void pft_ring_expect_none(void);
 
+// Whether a thread has waited so, and none was given room since.
+bool pft_ring_waited_in_vain(void);
+
 // How long a thread waits for room before it drops instead.
 #define PFT_WAIT_BOUND_NS UINT64_C(2000000000)
 

@@ -31,8 +31,10 @@ static void disturb(void)
 {
 	pid_t child = fork();
 
-	if (child == 0)
+	if (child == 0) {
+		leaf();
 		_exit(0);
+	}
 	MUST(waitpid(child, NULL, 0) == child);
 	for (int i = 0; i < 3; i++) {
 		MUST(unshare(CLONE_FS) == 0);

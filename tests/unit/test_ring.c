@@ -318,6 +318,7 @@ Test(ring, does_not_wait_where_nobody_will_give_room, .timeout = 30)
 	fill();
 	cr_assert_gt(self->entry->dropped, 0);
 	cr_assert_not(self->gave_up);
+	cr_assert_not(pft_ring_waited_in_vain());
 	pft_ring_expect_room();
 	fill();
 	cr_assert(self->gave_up, "now it may come");
@@ -329,6 +330,7 @@ Test(ring, does_not_wait_where_another_has_waited_in_vain, .timeout = 30)
 	start(0, 0);
 	fill();
 	cr_assert(self->gave_up);
+	cr_assert(pft_ring_waited_in_vain());
 	start(0, 0);
 	fill();
 	cr_assert_gt(self->entry->dropped, 0);
