@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // One line to stderr, for all of shim/. Startup, app and flusher context.
-// The rule: a line that cannot be written is lost without a trace, a SIGPIPE included.
+// The rule: a line that cannot be written is lost without a trace, and without the signal that writing
+// raises.
 #include "shim/log.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -16,6 +18,8 @@
 
 #define LOG_LINE 1024
 #define LOG_STDERR 2
+#define LOG_PIECE 4096 // a pipe that has room takes so much (PIPE_BUF)
+#define LOG_PATIENCE_MS 1000
 
 static bool log_verbose;
 static bool log_file_known;
@@ -32,20 +36,39 @@ static bool log_stderr_is_ours(void)
 	return pft_sys_fstat(LOG_STDERR, &now) == 0 && now.st_dev == log_device && now.st_ino == log_inode;
 }
 
-// stderr may be a pipe that nobody reads: the SIGPIPE that our write raises must not reach the program,
-// one that was pending before must. A SIGPIPE from write() is sent to the calling thread.
+// A pipe that is full may never be read.
+static bool log_has_room(void)
+{
+	struct pollfd stderr_now = {.fd = LOG_STDERR, .events = POLLOUT};
+
+	return pft_sys3(SYS_poll, &stderr_now, 1, LOG_PATIENCE_MS) > 0;
+}
+
+static uint64_t log_signal_of(long result)
+{
+	if (result == -EPIPE)
+		return UINT64_C(1) << (SIGPIPE - 1);
+	return result == -EFBIG ? UINT64_C(1) << (SIGXFSZ - 1) : 0;
+}
+
+// stderr may be a pipe that nobody reads, or a file at its limit (RLIMIT_FSIZE): the signal that our write
+// raises must not reach the program, one that was pending before must. write() sends it to the calling
+// thread.
 static long log_write(const char *line, size_t size)
 {
-	const uint64_t pipe_signal = UINT64_C(1) << (SIGPIPE - 1);
+	const uint64_t signals = log_signal_of(-EPIPE) | log_signal_of(-EFBIG);
 	const struct timespec now = {0, 0};
-	uint64_t pending = 0, mask;
+	uint64_t pending = 0, mask, raised;
 	long result;
 
+	if (!log_has_room())
+		return -EAGAIN;
 	pft_sys_sigpending(&pending);
-	pft_sys_sigprocmask(SIG_BLOCK, &pipe_signal, &mask);
+	pft_sys_sigprocmask(SIG_BLOCK, &signals, &mask);
 	result = pft_sys_write(LOG_STDERR, line, size);
-	if (result == -EPIPE && !(pending & pipe_signal))
-		pft_sys_sigtimedwait(&pipe_signal, &now);
+	raised = log_signal_of(result) & ~pending;
+	if (raised)
+		pft_sys_sigtimedwait(&raised, &now);
 	pft_sys_sigprocmask(SIG_SETMASK, &mask, NULL);
 	return result;
 }
@@ -71,7 +94,7 @@ void pft_log_text(const char *text, size_t size)
 	long written;
 
 	while (size && log_stderr_is_ours()) {
-		written = log_write(text, size);
+		written = log_write(text, size < LOG_PIECE ? size : LOG_PIECE);
 		if (written < 0 && written != -EINTR)
 			return;
 		text += written > 0 ? written : 0;

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -61,6 +62,34 @@ Test(log, survives_a_pipe_that_nobody_reads)
 	dup2(ends[1], 2);
 	signal(SIGPIPE, SIG_DFL);
 	pft_log_say("into the void", NULL);
+}
+
+Test(log, survives_a_file_that_may_not_grow)
+{
+	const struct rlimit none = {0, 0};
+	char path[] = "/tmp/pft-log-XXXXXX";
+	sigset_t pending;
+
+	dup2(mkstemp(path), 2);
+	unlink(path);
+	signal(SIGXFSZ, SIG_DFL);
+	setrlimit(RLIMIT_FSIZE, &none);
+	pft_log_say("too much", NULL);
+	sigpending(&pending);
+	cr_assert_not(sigismember(&pending, SIGXFSZ));
+}
+
+Test(log, does_not_wait_for_who_reads_nothing, .timeout = 30)
+{
+	char page[4096] = {0};
+	int ends[2];
+
+	cr_assert_eq(pipe2(ends, O_NONBLOCK), 0);
+	while (write(ends[1], page, sizeof(page)) > 0)
+		;
+	fcntl(ends[1], F_SETFL, 0);
+	dup2(ends[1], 2);
+	pft_log_say("nobody hears this", NULL);
 }
 
 Test(log, leaves_a_pending_sigpipe_pending)
