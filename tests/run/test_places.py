@@ -157,12 +157,14 @@ def shared_memory_that_fills_up_later_costs_threads_their_place_and_that_is_said
 
 DEFAULT = "mount -t tmpfs -o mode=1777 tmpfs /tmp; "
 PLANTED = {
-    "the user's directory belongs to somebody else": ("mkdir /tmp/root; chown 65534 /tmp/root", "belongs to another user"),
+    "the user's directory belongs to somebody else": (
+        "mkdir /tmp/root; chown 65534 /tmp/root", "belongs to another user"),
     "the user's directory is somebody's link": (
         "mkdir -m 777 /tmp/trap; ln -s trap /tmp/root; chown -h 65534 /tmp/root", "belongs to another user"),
     "the user's directory is a file": ("touch /tmp/root", "Not a directory"),
     "executions belongs to somebody else": (
-        "mkdir -p /tmp/root/pft_traces/executions; chown 65534 /tmp/root/pft_traces/executions", "belongs to another user"),
+        "mkdir -p /tmp/root/pft_traces/executions; chown 65534 /tmp/root/pft_traces/executions",
+        "belongs to another user"),
     "executions is a link": (
         "mkdir -p /tmp/root/pft_traces /tmp/trap; ln -s /tmp/trap /tmp/root/pft_traces/executions", "Not a directory"),
     "executions is a file": ("mkdir -p /tmp/root/pft_traces; touch /tmp/root/pft_traces/executions", "Not a directory"),
@@ -190,9 +192,9 @@ for what, (before, reason) in PLANTED.items():
 
 
 def beside_what_is_planted(before, names):
-    """The trace of a process whose names are planted: under the next name. `before` runs in the execution's directory."""
-    done = placed(["calls", 100], "mkdir -m 700 -p $D/executions/x; cd $D/executions/x; echo mine >../../kept; %s; cd /" % before,
-                  process_name="p")
+    """A process whose names are planted has its trace under the next one. `before` runs in the execution's directory."""
+    execution = "mkdir -m 700 -p $D/executions/x; cd $D/executions/x; echo mine >../../kept; %s; cd /" % before
+    done = placed(["calls", 100], execution, process_name="p")
     assert not done.said, done.said
     path = os.path.join(done.directory, "executions", "x", "p.1.pftrace")
     harness.check([path])
@@ -391,7 +393,7 @@ SECURE = "/lib/x86_64-linux-gnu/libpcprofile.so"  # that the loader preloads whe
 
 
 def preloaded_into(mode):
-    """cat with this mode, as somebody else, in whose process the shim is: what it printed, and whether there is a trace."""
+    """cat with this mode, run by somebody else: whether the shim is in its process, and whether there is a trace."""
     script = """mount -t tmpfs -o mode=755 tmpfs $D; cp %s $D/shim; cp /bin/cat $D; chmod 4755 $D/shim; chmod %s $D/cat
         mkdir -m 777 $D/t; mount --bind $D/shim %s
         %s env LD_PRELOAD=%s PFT_MODE=dev PFT_TRACE_DIR=$D/t $D/cat /proc/self/maps; ls -A $D/t

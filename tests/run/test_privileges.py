@@ -41,7 +41,8 @@ TOOLS = {
     "unshare -Ur": ["/usr/bin/unshare", "-Ur"],
     "unshare of all": ["/usr/bin/unshare", "-m", "-u", "-i", "-n", "-p", "-f"],
     "nsenter": ["/usr/bin/nsenter", "-t", str(os.getpid()), "-m", "-u", "-i", "-n"],
-    "setpriv": ["/usr/bin/setpriv", "--reuid=0", "--clear-groups", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"],
+    "setpriv": ["/usr/bin/setpriv", "--reuid=0", "--clear-groups", "--bounding-set=-all", "--inh-caps=-all",
+                "--no-new-privs"],
     "runuser": ["/usr/sbin/runuser", "-u", "root", "--"],
 }
 
