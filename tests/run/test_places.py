@@ -258,6 +258,8 @@ class Running(harness.Prompted):
     def status(self):
         self._process.wait()
         self._patience.cancel()
+        for session in glob.glob("/dev/shm/pftshim.%d.*" % self.pid):
+            os.unlink(session)  # its link is where nothing answers
         return self._process.returncode
 
 
