@@ -249,6 +249,8 @@ int pft_feed_read(struct pft_feed *feed, int fd)
 	*feed = (struct pft_feed){.wrong = NULL};
 	result = pft_read(fd, hear, &feeding);
 	give_places_back(&feeding);
+	if (feed->report.process == NULL) // the trace describes none
+		keep_text(&feeding, &feed->report.process, "(unnamed)");
 	feed->wrong = result.wrong;
 	return feeding.failed ? -ENOMEM : 0;
 }
