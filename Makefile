@@ -5,6 +5,7 @@
 #   make demo       from a fresh Debian to a trace of a real program
 #   make check      from a fresh Debian to "N passed, N failed"; check-slow adds the long tests
 #   make asan tsan  the unit tests under the sanitizers
+#   make fuzz       feeds the readers what nobody would write, FUZZ_SECONDS each
 #   make bench format lint install uninstall clean
 
 O := build
@@ -42,13 +43,15 @@ serve_sources := $(wildcard encoder/serve/*.c)
 shim_sources := $(wildcard shim/*.c shim/*.S)
 hot_sources := $(wildcard shim/hot/*.c shim/hot/*.S)
 test_sources := $(wildcard tests/unit/*.c tests/unit/*.S)
+fuzz_sources := $(filter-out tests/fuzz/entry.c tests/fuzz/pieces.c,$(wildcard tests/fuzz/*.c))
 
 objects_of = $(addprefix $(O)/,$(addsuffix .o,$(basename $(1))))
 proto_object := $(O)/proto/pftrace.pb-c.o
 encoder_objects := $(call objects_of,$(encoder_sources)) $(proto_object)
 hot_objects := $(call objects_of,$(hot_sources))
 shim_objects := $(call objects_of,$(shim_sources)) $(hot_objects)
-test_objects := $(call objects_of,$(test_sources))
+fuzz_support_objects := $(call objects_of,$(fuzz_sources))
+test_objects := $(call objects_of,$(test_sources)) $(fuzz_support_objects)
 read_objects := $(call objects_of,$(read_sources))
 recover_objects := $(call objects_of,$(recover_sources))
 report_objects := $(call objects_of,$(report_sources))
@@ -77,7 +80,7 @@ hot_cflags := -mgeneral-regs-only -fno-stack-protector
 
 $(encoder_objects) $(shim_objects): cflags += $(library_cflags)
 $(filter-out $(proto_object),$(hot_objects)): cflags += $(hot_cflags)
-$(O)/encoder/base/string.o: cflags += -ffreestanding -fno-tree-loop-distribute-patterns
+$(O)/encoder/base/string.o: cflags += -ffreestanding $(if $(filter clang%,$(CC)),,-fno-tree-loop-distribute-patterns)
 
 # initfirst: our constructor runs before those of the program's libraries, our destructor after them.
 library_ldflags := -shared -static-libgcc -Wl,-z,defs,-z,now,-z,relro,-z,initfirst \
@@ -243,6 +246,40 @@ tsan:
 		$(O)/tsan/tests/unit/all
 	$(Q)$(O)/tsan/tests/unit/all
 
+# Each target is a program of libFuzzer's, built by clang. What it finds new goes to FUZZ_FOUND; what it trips
+# over to a file that its last lines name.
+FUZZ_SECONDS := 60
+FUZZ_FOUND := $(O)/fuzz/found
+fuzz_targets := $(patsubst tests/fuzz/target_%.c,%,$(wildcard tests/fuzz/target_*.c))
+fuzz_programs := $(addprefix $(O)/tests/fuzz/,$(fuzz_targets))
+# The page is no reader, and npm's part is not needed for the rest.
+fuzz_objects := $(encoder_objects) $(read_objects) $(recover_objects) $(merge_objects) $(terminal_objects) $(fuzz_support_objects) \
+	$(filter-out %/html.o %/page.o,$(report_objects))
+
+$(O)/tests/fuzz/entry_%.o: tests/fuzz/entry.c
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(cflags) -DPFT_FUZZ_TARGET=pft_fuzz_$* -c -o $@ $<
+
+$(fuzz_programs): $(O)/tests/fuzz/%: $(O)/tests/fuzz/entry_%.o $(fuzz_objects) $(guest_libraries)
+	$(call say,LD,$@)
+	$(Q)$(CC) -fsanitize=$(SANITIZE),fuzzer -o $@ $^ -lz -lm
+
+fuzz_build = $(parallel) O=$(O)/fuzz CC=clang SANITIZE=address,undefined CFLAGS=-fsanitize=fuzzer-no-link
+
+fuzz-programs: $(fuzz_programs)
+
+fuzz:
+	@scripts/bootstrap build
+	@scripts/bootstrap fuzz
+	@$(MAKE) $(fuzz_build) fuzz-programs
+	$(Q)for target in $(fuzz_targets); do \
+		mkdir -p $(FUZZ_FOUND)/$$target && \
+		$(O)/fuzz/tests/fuzz/$$target -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=1024 \
+			-max_len=16384 -artifact_prefix=$(O)/fuzz/$$target- -print_final_stats=1 $(FUZZ_FOUND)/$$target \
+			tests/fuzz/corpus/$$([ $$target = recover ] && echo session || echo trace) || exit 1; \
+	done
+
 bench:
 	@scripts/bootstrap build
 	@$(MAKE) $(parallel) all benches
@@ -289,4 +326,4 @@ uninstall:
 clean:
 	rm -rf $(O)
 
-.PHONY: all tests benches check check-slow asan tsan bench demo format lint install uninstall clean
+.PHONY: all tests benches check check-slow asan tsan fuzz fuzz-programs bench demo format lint install uninstall clean

@@ -101,7 +101,7 @@ goes_on_without_npm_packages() {
 
 refuses_other_words() {
     run everything
-    [ "$status" = 1 ] && [[ $said == *"usage: scripts/bootstrap build|test|slow|page" ]]
+    [ "$status" = 1 ] && [[ $said == *"usage: scripts/bootstrap build|test|slow|fuzz|page" ]]
 }
 
 test_that "says nothing when all is there" silent_when_all_is_there
