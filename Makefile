@@ -95,7 +95,7 @@ all: $(O)/libpftshim.so $(programs)
 # waiting, or stdio, which looks at a locale: encoder/libiberty.c defines the names with __wrap_ in front.
 # Renaming symbols in a copy of the archive, and not --wrap for the whole link, serves the library and the
 # unit tests alike: the tests and their framework keep their own.
-guest_libraries := $(O)/libiberty.a $(O)/libprotobuf-c.a
+guest_libraries := $(O)/libiberty.a $(O)/libprotobuf-c.a $(O)/libz.a $(O)/libzstd.a
 guest_symbols := malloc calloc realloc free sprintf snprintf __sprintf_chk __snprintf_chk
 
 $(O)/lib%.a: | $(O)
@@ -109,24 +109,21 @@ $(O)/libpftshim.so: $(encoder_objects) $(shim_objects) $(guest_libraries) shim/e
 
 $(programs): $(O)/pft-%: $(O)/encoder/%.o $(encoder_objects) $(terminal_objects) $(guest_libraries)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(LDFLAGS) -Wl,--gc-sections -o $@ $^ $(program_libraries)
+	$(Q)$(CC) $(LDFLAGS) -Wl,--gc-sections -o $@ $(filter-out %.a,$^) $(guest_libraries) $(program_libraries)
 
 $(O)/pft-recover: $(recover_objects)
 
 # What was recorded.
 $(O)/pft-ls $(O)/pft-clean: $(executions_objects) $(recover_objects) $(read_objects) $(O)/encoder/report/units.o
-$(O)/pft-ls $(O)/pft-clean: program_libraries := -lz
 
 $(O)/pft-open: $(serve_objects) $(read_objects)
-$(O)/pft-open: program_libraries := -lz
 
 # Programs that read traces.
 $(O)/pft-convert $(O)/pft-report $(O)/pft-merge: $(read_objects)
-$(O)/pft-convert $(O)/pft-report $(O)/pft-merge: program_libraries := -lz
 $(O)/pft-report: $(report_objects)
 $(O)/pft-merge: $(merge_objects) $(recover_objects)
 $(O)/pft-diff: $(diff_objects) $(read_objects) $(report_objects) $(merge_objects) $(recover_objects)
-$(O)/pft-diff: program_libraries := -lz -lm
+$(O)/pft-diff: program_libraries := -lm
 
 # The page of pft report --html. npm's part is asked for until it is there.
 $(O)/page/node_modules/.package-lock.json: encoder/report/page/package-lock.json
@@ -191,7 +188,7 @@ own_flags = $(shell sed -n 's|^// build: ||p' $<)
 $(unit_tests): $(test_objects) $(tested_objects) $(read_objects) $(report_objects) $(merge_objects) $(diff_objects) $(guest_libraries) | $(unit_libraries)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(LDFLAGS) -o $@ \
-		$(test_objects) $(tested_objects) $(read_objects) $(report_objects) $(merge_objects) $(diff_objects) $(guest_libraries) $(test_framework) -lz -lm -pthread
+		$(test_objects) $(tested_objects) $(read_objects) $(report_objects) $(merge_objects) $(diff_objects) $(guest_libraries) $(test_framework) -lm -pthread
 
 $(unit_libraries): $(wildcard tests/unit/fixtures/*.map)
 $(test_programs) $(bench_programs): | $(test_libraries)
@@ -263,7 +260,7 @@ $(O)/tests/fuzz/entry_%.o: tests/fuzz/entry.c
 
 $(fuzz_programs): $(O)/tests/fuzz/%: $(O)/tests/fuzz/entry_%.o $(fuzz_objects) $(guest_libraries)
 	$(call say,LD,$@)
-	$(Q)$(CC) -fsanitize=$(SANITIZE),fuzzer -o $@ $^ -lz -lm
+	$(Q)$(CC) -fsanitize=$(SANITIZE),fuzzer -o $@ $^ -lm
 
 fuzz_build = $(parallel) O=$(O)/fuzz CC=clang SANITIZE=address,undefined CFLAGS=-fsanitize=fuzzer-no-link
 

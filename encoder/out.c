@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "encoder/base/sys_x86_64.h"
+#include "encoder/compress.h"
 
-#define ENDING_MAX 64
-#define BUFFER (PFT_OUT_PACKET_MAX + ENDING_MAX)
+#define BUFFER PFT_OUT_WRITE_MAX // the largest packet and an ending
 
 int pft_out_open(struct pft_out *out, int fd, struct pft_arena *arena)
 {
@@ -100,18 +100,36 @@ static int write_with_ending(struct pft_out *out, size_t size)
 	return error;
 }
 
+// `*size` becomes what is in the file.
+static int write_buffered(struct pft_out *out, size_t *size)
+{
+	const uint8_t *packet;
+	size_t packed =
+		out->compressor ? pft_compressor_pack(out->compressor, out->start, *size, &packet) : 0;
+
+	if (packed == 0)
+		return write_with_ending(out, *size);
+	*size = packed;
+	return write_whole(out->fd, packet, packed);
+}
+
 void pft_out_drain(struct pft_out *out)
 {
 	size_t size = (size_t)(out->next - out->start);
 
 	if (!out->error && size && out->fd != PFT_OUT_NOWHERE)
-		out->error = write_with_ending(out, size);
+		out->error = write_buffered(out, &size);
 	if (out->error)
 		out->lost += out->waiting;
 	else if (out->fd != PFT_OUT_NOWHERE)
 		out->bytes += size;
 	out->waiting = 0;
 	out->next = out->start;
+}
+
+void pft_out_compress(struct pft_out *out, struct pft_compressor *compressor)
+{
+	out->compressor = compressor;
 }
 
 void pft_out_set_ending(struct pft_out *out, const char *text)

@@ -14,11 +14,17 @@
 // The largest packet, its tag and length included. Whoever builds packets bounds the texts in them.
 #define PFT_OUT_PACKET_MAX (64u << 10)
 
+// What is written at once is no larger.
+#define PFT_OUT_WRITE_MAX (PFT_OUT_PACKET_MAX + 64)
+
+struct pft_compressor;
+
 struct pft_out {
 	uint8_t *start, *next, *limit; // the buffer, and where the next packet goes
 	uint64_t bytes; // in the file, without an ending
 	uint64_t waiting; // events in the buffer: what a thread has recorded
 	uint64_t lost; // events that came to nothing after an error
+	struct pft_compressor *compressor; // of packets, or NULL
 	const char *ending; // what follows every write until the next, or NULL
 	uint64_t ending_bytes; // at the file's end that the next write takes off
 	int fd;
@@ -30,6 +36,10 @@ struct pft_out {
 
 // `fd` stays the caller's. 0 or -ENOMEM.
 int pft_out_open(struct pft_out *out, int fd, struct pft_arena *arena);
+
+// From here on packets are written compressed, as many in one as are written at once. It stays the caller's.
+// Not for a file with an ending.
+void pft_out_compress(struct pft_out *out, struct pft_compressor *compressor);
 
 // From here on the file ends in `text`, which stays the caller's, after every write; NULL: it ends as it is.
 // The file must be a regular one, as the next write takes the text off again.

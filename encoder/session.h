@@ -228,6 +228,9 @@ enum pft_mode { PFT_MODE_OFF, PFT_MODE_USER, PFT_MODE_DEV };
 // What a thread does when its ring is full.
 enum pft_overflow { PFT_OVERFLOW_WAIT, PFT_OVERFLOW_DROP, PFT_OVERFLOW_OVERWRITE };
 
+// How packets are written.
+enum pft_compress { PFT_COMPRESS_OFF, PFT_COMPRESS_DEFLATE, PFT_COMPRESS_ZSTD };
+
 enum pft_clock {
 	PFT_CLOCK_TSC, // ticks of the time-stamp counter
 	PFT_CLOCK_MONOTONIC, // nanoseconds of CLOCK_MONOTONIC
@@ -333,7 +336,7 @@ struct pft_session {
 	uint64_t closed_ticks; // when that was last
 	uint64_t segment_bytes; // at which another segment begins; 0: there is one
 	uint32_t segments_kept; // the oldest are removed when there are more; 0: none is
-	uint32_t reserved;
+	uint32_t compress; // enum pft_compress
 	struct pft_segments segments; // as of now
 	struct pft_made made; // the trace's latest segment, which the commits need not know yet
 	struct pft_made removing; // the latest that counts as removed; its files may be there still

@@ -8,6 +8,7 @@
 
 #include "encoder/attributes.h"
 #include "encoder/base/text.h"
+#include "encoder/compress.h"
 #include "encoder/json.h"
 #include "encoder/out.h"
 #include "encoder/packet.h"
@@ -82,12 +83,23 @@ static void write_head(struct pft_trace *trace)
 	pft_packet_attributes(packets, trace->own->id, trace->session, NULL, 0);
 }
 
+static bool set_up_compression(struct pft_trace *trace)
+{
+	struct pft_compressor *compressor;
+
+	if (trace->session->compress == PFT_COMPRESS_OFF)
+		return true;
+	compressor = pft_compressor_open(trace->session->compress, PFT_OUT_WRITE_MAX, &trace->memory);
+	pft_out_compress(&trace->out, compressor);
+	return compressor != NULL;
+}
+
 static bool set_up(struct pft_trace *trace, int fd)
 {
 	// This keeps the scratch arena's first chunk mapped: else every packet would map and unmap one.
 	if (!pft_arena_alloc(&trace->scratch, 1))
 		return false;
-	if (pft_out_open(&trace->out, fd, &trace->memory) < 0)
+	if (pft_out_open(&trace->out, fd, &trace->memory) < 0 || !set_up_compression(trace))
 		return false;
 	trace->own = pft_sequence_take(&trace->sequences, trace->process_uuid);
 	return trace->own != NULL;

@@ -147,6 +147,22 @@ static bool clock_parse(struct pft_settings *settings, const char *value)
 	return true;
 }
 
+static bool compress_parse(struct pft_settings *settings, const char *value)
+{
+	static const struct choice ways[] = {
+		{"off", PFT_COMPRESS_OFF},
+		{"deflate", PFT_COMPRESS_DEFLATE},
+		{"zstd", PFT_COMPRESS_ZSTD},
+		{NULL, 0},
+	};
+	int way;
+
+	if (!choice_parse(ways, value, &way))
+		return false;
+	settings->compress = (enum pft_compress)way;
+	return true;
+}
+
 static bool format_parse(struct pft_settings *settings, const char *value)
 {
 	static const struct choice formats[] = {
@@ -368,6 +384,7 @@ static const struct setting other_settings[] = {
 	{"PFT_EXECUTION_ID", NULL, "a name", execution_parse},
 	{"PFT_PROCESS_NAME", NULL, "a name", process_name_parse},
 	{"PFT_FORMAT", NULL, "pftrace, json, or both: pftrace,json", format_parse},
+	{"PFT_COMPRESS", NULL, "off, deflate, zstd", compress_parse},
 	{"PFT_REPORT", NULL, "off, or by comma: text (on stderr), file, json, chrome, folded", report_parse},
 	{"PFT_BUFFER", NULL, "bytes from 16K to 64M", buffer_parse},
 	{"PFT_MAX_SIZE", NULL,

@@ -30,6 +30,7 @@ struct pft_settings {
 	uint64_t max_depth; // 0: none
 	uint64_t segment_bytes; // at which another file begins; 0: never
 	uint32_t segments_kept; // 0: all
+	enum pft_compress compress;
 	bool stacks; // PFT_STACKS asks for some
 	const char *stack_functions; // selectors of calls whose stacks are taken at the begin, or NULL: at
 				     // the end

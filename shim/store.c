@@ -191,6 +191,7 @@ static void fill_header(struct pft_session *session, const struct pft_settings *
 	session->max_depth = settings->max_depth;
 	session->segment_bytes = settings->segment_bytes;
 	session->segments_kept = settings->segments_kept;
+	session->compress = settings->compress;
 	session->segments.number = 1;
 	fill_clocks(session);
 	read_command_line(session);

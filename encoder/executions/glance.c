@@ -9,13 +9,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "encoder/read/packets.h"
 #include "encoder/read/wire.h"
 
 #define PACKET_TAG 0x0a
 
-// The first packets hold the command line, the last one that and the totals, all of them within bounds.
-#define HEAD_BYTES (16u << 10)
-#define TAIL_BYTES (64u << 10)
+// The first packets hold the command line, the last one that and the totals, all of them within bounds; or
+// these are in one that is compressed, of what was written at once (out.h).
+#define HEAD_BYTES (80u << 10)
+#define TAIL_BYTES (80u << 10)
 
 enum { PACKET_CLOCK_SNAPSHOT = 6, PACKET_TRACK = 60, PACKET_ATTRIBUTES = 126 };
 enum { TRACK_PROCESS = 3 };
@@ -139,12 +141,16 @@ static void take_attributes(struct pft_glance *glance, const struct pft_wire_fie
 			take_attribute(glance, &field);
 }
 
+static void take_compressed(struct pft_glance *glance, const struct pft_wire_field *compressed);
+
 static void take_packet(struct pft_glance *glance, const uint8_t *bytes, size_t size)
 {
 	struct pft_wire wire = {.next = bytes, .end = bytes + size};
 	struct pft_wire_field field;
 
 	while (pft_wire_next(&wire, &field)) {
+		if (pft_packet_is_compressed(field.number))
+			take_compressed(glance, &field);
 		if (field.number == PACKET_TRACK)
 			take_track(glance, &field);
 		if (field.number == PACKET_CLOCK_SNAPSHOT)
@@ -152,6 +158,25 @@ static void take_packet(struct pft_glance *glance, const uint8_t *bytes, size_t 
 		if (field.number == PACKET_ATTRIBUTES)
 			take_attributes(glance, &field);
 	}
+}
+
+static enum pft_packet_answer take_inner(void *glance, const uint8_t *bytes, size_t size)
+{
+	struct pft_wire wire = {.next = bytes, .end = bytes + size};
+	struct pft_wire_field field;
+
+	while (pft_wire_next(&wire, &field))
+		if (pft_packet_is_compressed(field.number)) // twice
+			return PFT_PACKET_DAMAGED;
+	take_packet(glance, bytes, size);
+	return PFT_PACKET_TAKEN;
+}
+
+static void take_compressed(struct pft_glance *glance, const struct pft_wire_field *compressed)
+{
+	struct pft_packets_in packets = {.function = take_inner, .user = glance};
+
+	pft_packets_unpack(&packets, compressed);
 }
 
 // Where the packet at `at` ends, and its content begins; 0 when no whole one stands there.

@@ -20,12 +20,10 @@ enum {
 	PACKET_SEQUENCE = 10,
 	PACKET_EVENT = 11,
 	PACKET_SEQUENCE_TAG = PACKET_SEQUENCE << 3,
-	PACKET_COMPRESSED = 50,
 	PACKET_TRACK = 60,
 	PACKET_TRACE_UUID = 89,
 	PACKET_ATTRIBUTES = 126,
 	PACKET_ATTRIBUTES_TAG = PACKET_ATTRIBUTES << 3 | 2,
-	PACKET_ZSTD = 133,
 };
 enum { ATTRIBUTES_ATTRIBUTE_TAG = 1 << 3 | 2 };
 enum { ATTRIBUTE_KEY_TAG = 1 << 3 | 2, ATTRIBUTE_NUMBER_TAG = 2 << 3, ATTRIBUTE_TEXT_TAG = 3 << 3 | 2 };
@@ -293,10 +291,9 @@ static enum pft_packet_answer take(void *user, const uint8_t *bytes, size_t size
 		case PACKET_EVENT:
 			type = part->continues && field.has_bytes ? type_of_continued(&field) : NULL;
 			break;
-		case PACKET_COMPRESSED:
-			return pft_packets_inflate(&part->packets, &field);
-		case PACKET_ZSTD:
-			return PFT_PACKET_ZSTD;
+		case PFT_PACKET_DEFLATED:
+		case PFT_PACKET_ZSTD:
+			return pft_packets_unpack(&part->packets, &field);
 		case PACKET_TRACK:
 			meet_track(part, &field);
 			break;

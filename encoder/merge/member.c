@@ -15,7 +15,6 @@
 enum {
 	PACKET_SNAPSHOT = 6,
 	PACKET_SYSTEM = 45,
-	PACKET_COMPRESSED = 50,
 	PACKET_TRACK = 60,
 	PACKET_ATTRIBUTES = 126
 };
@@ -100,8 +99,8 @@ static enum pft_packet_answer take(void *user, const uint8_t *bytes, size_t size
 			read_track(member, &field);
 		else if (field.number == PACKET_ATTRIBUTES)
 			pft_read_attributes(&field, read_attribute, member);
-		else if (field.number == PACKET_COMPRESSED)
-			return pft_packets_inflate(&look->packets, &field);
+		else if (pft_packet_is_compressed(field.number))
+			return pft_packets_unpack(&look->packets, &field);
 	}
 	if (wire.malformed)
 		return PFT_PACKET_DAMAGED;

@@ -7,6 +7,21 @@
 #include <stdlib.h>
 #include <zlib.h>
 
+#include "encoder/read/memory.h"
+
+// The library's own is the recorder's, which has none here.
+static void *take_memory(void *unused, uInt count, uInt size)
+{
+	(void)unused;
+	return pft_read_alloc((size_t)count * size);
+}
+
+static void give_memory(void *unused, void *memory)
+{
+	(void)unused;
+	free(memory);
+}
+
 static int each_piece(
 	z_stream *stream, int (*piece)(void *user, const uint8_t *bytes, size_t size), void *user)
 {
@@ -28,7 +43,10 @@ int pft_inflate(const uint8_t *bytes, size_t size,
 	int (*piece)(void *user, const uint8_t *bytes, size_t size), void *user)
 {
 	// Some versions declare next_in without const.
-	z_stream stream = {.next_in = (uint8_t *)(uintptr_t)bytes, .avail_in = (uInt)size};
+	z_stream stream = {.next_in = (uint8_t *)(uintptr_t)bytes,
+		.avail_in = (uInt)size,
+		.zalloc = take_memory,
+		.zfree = give_memory};
 	int error;
 
 	if (inflateInit(&stream) != Z_OK) {

@@ -8,6 +8,7 @@
 
 #include "encoder/read/inflate.h"
 #include "encoder/read/split.h"
+#include "encoder/read/unzstd.h"
 #include "encoder/terminal/progress.h"
 
 #define UNREADABLE (-1)
@@ -35,16 +36,19 @@ static int take_inner(void *user, const uint8_t *bytes, size_t size)
 	return pft_split_push(&inner->split, bytes, size, take, inner->packets);
 }
 
-enum pft_packet_answer pft_packets_inflate(
+enum pft_packet_answer pft_packets_unpack(
 	struct pft_packets_in *packets, const struct pft_wire_field *compressed)
 {
 	struct inner inner = {.packets = packets};
 	int error;
 
+	if (!compressed->has_bytes)
+		return PFT_PACKET_DAMAGED;
 	if (packets->inside)
 		return PFT_PACKET_NESTED_COMPRESSION;
 	packets->inside = true;
-	error = pft_inflate(compressed->bytes, compressed->size, take_inner, &inner);
+	error = (compressed->number == PFT_PACKET_ZSTD ? pft_unpack_zstd : pft_inflate)(
+		compressed->bytes, compressed->size, take_inner, &inner);
 	if (error < 0 || (!error && pft_split_is_cut(&inner.split)))
 		error = PFT_PACKET_BAD_COMPRESSION;
 	pft_split_free(&inner.split);
@@ -64,8 +68,6 @@ static const char *phrase_of(const struct pft_packets_in *packets, int error)
 		return "is damaged: what is compressed in it cannot be read";
 	case PFT_PACKET_NESTED_COMPRESSION:
 		return "is damaged: something in it is compressed twice";
-	case PFT_PACKET_ZSTD:
-		return "holds packets that are compressed by zstd, which is not read yet";
 	case UNREADABLE:
 		return errno == EISDIR ? "is a directory" : strerrordesc_np(errno);
 	default:

@@ -18,8 +18,15 @@ enum pft_packet_answer {
 	PFT_PACKET_DAMAGED, // this is no packet
 	PFT_PACKET_BAD_COMPRESSION,
 	PFT_PACKET_NESTED_COMPRESSION,
-	PFT_PACKET_ZSTD, // compressed in a way that is not read
 };
+
+// Fields of TracePacket that hold other packets, by how they are compressed.
+enum { PFT_PACKET_DEFLATED = 50, PFT_PACKET_ZSTD = 133 };
+
+static inline bool pft_packet_is_compressed(uint32_t field)
+{
+	return field == PFT_PACKET_DEFLATED || field == PFT_PACKET_ZSTD;
+}
 
 typedef enum pft_packet_answer pft_packet_function(void *user, const uint8_t *bytes, size_t size);
 
@@ -36,8 +43,8 @@ struct pft_packets_in {
 // all that there is.
 const char *pft_packets_read(struct pft_packets_in *packets, int fd);
 
-// For the function, where a packet holds others: calls it for each of those. What to answer.
-enum pft_packet_answer pft_packets_inflate(
+// For the function, where a packet holds others in such a field: calls it for each of those. What to answer.
+enum pft_packet_answer pft_packets_unpack(
 	struct pft_packets_in *packets, const struct pft_wire_field *compressed);
 
 #endif

@@ -22,12 +22,10 @@ enum {
 	PACKET_FLAGS = 13,
 	PACKET_CLEARED = 41,
 	PACKET_DROPPED = 42,
-	PACKET_COMPRESSED = 50,
 	PACKET_CLOCK = 58,
 	PACKET_DEFAULTS = 59,
 	PACKET_TRACK = 60,
 	PACKET_ATTRIBUTES = 126,
-	PACKET_ZSTD = 133,
 };
 
 #define FLAG_CLEARED 1
@@ -46,7 +44,7 @@ struct reader {
 // The fields of a packet; a number of 0: not there. Of what stands twice, the last counts.
 struct packet {
 	struct pft_wire_field snapshot, timestamp, event, interned, clock, defaults, track, attributes,
-		compressed, zstd;
+		compressed;
 	uint64_t sequence, flags, dropped;
 	bool cleared;
 };
@@ -70,7 +68,8 @@ static bool parse(struct packet *packet, const uint8_t *bytes, size_t size)
 		case PACKET_INTERNED:
 			known = &packet->interned;
 			break;
-		case PACKET_COMPRESSED:
+		case PFT_PACKET_DEFLATED:
+		case PFT_PACKET_ZSTD:
 			known = &packet->compressed;
 			break;
 		case PACKET_DEFAULTS:
@@ -81,9 +80,6 @@ static bool parse(struct packet *packet, const uint8_t *bytes, size_t size)
 			break;
 		case PACKET_ATTRIBUTES:
 			known = &packet->attributes;
-			break;
-		case PACKET_ZSTD:
-			known = &packet->zstd;
 			break;
 		case PACKET_TIMESTAMP:
 			packet->timestamp = field;
@@ -237,10 +233,8 @@ static enum pft_packet_answer take_packet(void *user, const uint8_t *bytes, size
 
 	if (!parse(&packet, bytes, size))
 		return PFT_PACKET_DAMAGED;
-	if (packet.zstd.number)
-		return PFT_PACKET_ZSTD;
 	if (packet.compressed.number)
-		return pft_packets_inflate(&reader->packets, &packet.compressed);
+		return pft_packets_unpack(&reader->packets, &packet.compressed);
 	return take(reader, &packet) ? PFT_PACKET_TAKEN : PFT_PACKET_DAMAGED;
 }
 

@@ -51,7 +51,7 @@ static bool parts_fit(const struct pft_session *s)
 
 static bool numbers_make_sense(const struct pft_session *s)
 {
-	return s->clock <= PFT_CLOCK_MONOTONIC && s->mode <= PFT_MODE_DEV &&
+	return s->clock <= PFT_CLOCK_MONOTONIC && s->mode <= PFT_MODE_DEV && s->compress <= PFT_COMPRESS_ZSTD &&
 	       s->overflow <= PFT_OVERFLOW_OVERWRITE && s->pid != 0 && s->threads_max >= 1 &&
 	       s->threads_max <= THREADS_MAX && s->hooks >= PFT_HOOK_FIRST && s->hooks <= PFT_HOOKS_MAX &&
 	       s->mappings <= PFT_MAPPINGS_MAX && s->frames_max <= PFT_FRAMES_MAX && s->strings_bytes >= 1 &&

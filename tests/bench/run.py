@@ -23,6 +23,7 @@ LIVES = 200
 BUFFER_KIB = 64
 STACK_DEPTHS = 0, 8, 32, 128  # frames beside those that main has
 STORM_CALLS = int(os.environ.get("PFT_BENCH_CALLS", 50_000_000))
+COMPRESS_CALLS = min(STORM_CALLS, 5_000_000)
 MERGE_CALLS = min(STORM_CALLS, 8_000_000)
 
 # What is promised.
@@ -61,6 +62,16 @@ class Bench:
         done = subprocess.run([os.path.join(self.programs, name)] + [str(a) for a in argv], env=environment,
                               stdout=subprocess.PIPE, text=True, check=True)
         return [float(word) for word in done.stdout.split()]
+
+    def traced_size(self, *argv, **pft):
+        """Bytes of what a program leaves."""
+        environment = {k: v for k, v in os.environ.items() if not k.startswith(("PFT_", "LD_"))}
+        environment.update(LD_PRELOAD=self.shim, PFT_TRACE_DIR=self.directory,
+                           **{"PFT_" + key.upper(): value for key, value in pft.items()})
+        subprocess.run(argv, env=environment, check=True)
+        size = sum(os.path.getsize(path) for path in self.traces())
+        self.drop_traces()
+        return size
 
     def traces(self):
         """Each once: `latest` is a second way to the newest."""
@@ -120,14 +131,27 @@ def storm(bench):
     if shutil.disk_usage(bench.directory).free < STORM_CALLS * CALL_BYTES_MAX:
         raise SystemExit("no room for the storm's trace in %s: set TMPDIR, or PFT_BENCH_CALLS to fewer than %d"
                          % (bench.directory, STORM_CALLS))
-    plain, = bench.run("storm", STORM_CALLS)
-    traced, = bench.run("storm", STORM_CALLS, shim=True, overflow="wait")
+    plain, _ = bench.run("storm", STORM_CALLS)
+    traced, _ = bench.run("storm", STORM_CALLS, shim=True, overflow="wait")
     size, totals = bench.take_trace()
     assert totals["produced"] >= 2 * STORM_CALLS, totals  # waiting for room is a slice as well
     added, lost, call_bytes = (traced - plain) / 1000, totals["produced"] - totals["written"], size / STORM_CALLS
     yield Row("a call in a storm of {:,}, added".format(STORM_CALLS), "%.1f ns" % added, added)
     yield Row("  events lost of {:,}".format(2 * STORM_CALLS), "%d" % lost, None, lost, LOST_MAX)
     yield Row("  a call in the trace file", "%.1f bytes" % call_bytes, None, call_bytes, CALL_BYTES_MAX)
+
+
+def compression(bench):
+    """What it saves of a real program's trace, and what it adds to the flusher's time in a storm."""
+    sizes, flusher = {}, {}
+    for way in "off", "deflate", "zstd":
+        flusher[way] = bench.run("storm", COMPRESS_CALLS, shim=True, compress=way)[1]
+        bench.drop_traces()
+        sizes[way] = bench.traced_size("python3", "-c", "import decimal, json.tool, http.server", mode="dev",
+                                       compress=way)
+    for way in "deflate", "zstd":
+        yield Row("the trace of a python3, by %s" % way, "1/%.1f" % (sizes["off"] / sizes[way]))
+        yield Row("  the flusher's time, times", "%.1f" % (flusher[way] / flusher["off"]))
 
 
 def merge(bench):
@@ -173,7 +197,7 @@ def main(build):
     print("{:<42} {:>11} {:>15} {:>8}".format("", "measured", "two clock reads", "at most"))
     with tempfile.TemporaryDirectory(prefix="pft-bench-") as directory:
         bench = Bench(build, directory)
-        for part in (calls, stacks, storm, merge, startup, memory):
+        for part in (calls, stacks, storm, compression, merge, startup, memory):
             for row in part(bench):
                 unit_ns = unit_ns or row.ns
                 over |= say(row, unit_ns)

@@ -13,7 +13,7 @@ import harness
 OURS = ["test_calls", "test_slots", "test_control", "test_unwind", "test_registers", "test_interrupts", "test_threads",
         "test_process", "test_ends", "test_places", "test_privileges", "test_json", "test_report", "test_page", "test_merge", "test_diff", "test_guest", "test_opened",
         "test_sanitizers", "test_everywhere", "test_ctl", "test_bounds", "test_stacks", "test_window",
-        "test_terminal", "test_executions", "test_open", "test_manual", "test_segments", "test_flight"]
+        "test_terminal", "test_executions", "test_open", "test_manual", "test_segments", "test_compress", "test_flight"]
 OTHERS = {"--real": ["test_real_programs", "test_slow_programs", "test_slow_servers"],
           "--signatures": ["test_signatures"]}
 

@@ -203,6 +203,14 @@ def assert_survives_a_kill_with_stacks():
     assert not lacking, "%d slices of %d have no stack" % (len(lacking), len(trace.slices))
 
 
+def assert_survives_a_kill_with_compression():
+    for way in "deflate", "zstd":
+        process = kill_at_random(3, 400, buffer="16K", compress=way)
+        trace = recovered(process)
+        assert_holds_all(process, trace)
+        assert trace.compressed, "nothing is compressed"
+
+
 def assert_survives_a_kill_on_other_stacks():
     process = kill_at_random(3, 100, "coroutines", buffer="16K")
     trace = recovered(process)
@@ -361,7 +369,7 @@ def assert_survives_a_kill_behind_a_pause():
 
 
 KILLS = [assert_survives_a_kill, assert_survives_a_kill_with_tiny_rings, assert_survives_a_kill_with_a_greatest_depth,
-         assert_survives_a_kill_with_a_shortest_duration, assert_survives_a_kill_with_stacks,
+         assert_survives_a_kill_with_a_shortest_duration, assert_survives_a_kill_with_stacks, assert_survives_a_kill_with_compression,
          assert_survives_a_kill_on_other_stacks, assert_survives_a_kill_as_json_alone,
          assert_survives_a_kill_as_packets_and_json, assert_survives_a_kill_while_events_are_dropped,
          assert_survives_a_kill_while_the_oldest_are_overwritten, assert_survives_a_kill_in_a_pause,
@@ -469,6 +477,13 @@ def what_is_kept_of_the_segments_at_a_kill_is_recovered():
         jsons = [formats.read(path.replace(".pftrace", ".json")) for path in process.paths()]
         assert all("pftshim.produced" in json.other for json in jsons), [json.other for json in jsons]
     assert removed, "none was killed after the first segment had gone"
+
+
+@test
+def what_was_recorded_compressed_before_a_kill_among_segments_is_recovered():
+    for way in "deflate", "zstd":
+        process = kill_among_segments(max_size="64K", compress=way)
+        assert_holds_all(process, recovered_segments(process))
 
 
 @test

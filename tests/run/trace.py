@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Reads a .pftrace for the tests, from the wire format alone and on the standard library alone.
+"""Reads a .pftrace for the tests, from the wire format alone and on the standard library alone
+(and the program zstd, where that has compressed it).
 
   trace.py TRACE...    one line of totals a file, then what is wrong with it; exit status 1 if anything is
 
@@ -10,9 +11,12 @@ the encoder may write, and calls everything else an error.
 import collections
 import re
 import struct
+import subprocess
 import sys
+import zlib
 
 BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
+DEFLATED, ZSTD = 50, 133  # fields of a packet that hold others
 STATE_CLEARED, STATE_NEEDED = 1, 2
 BOOTTIME = 6
 SEQUENCE_CLOCKS = range(64, 128)
@@ -88,6 +92,16 @@ def words(raw):
     return raw.decode("utf-8", "replace")
 
 
+def decompressed(packet):
+    """What is compressed in a packet, which holds nothing else then; None: nothing is."""
+    kind, content = packet[0] if len(packet) == 1 else (None, None)
+    if kind == DEFLATED:
+        return zlib.decompress(content)
+    if kind == ZSTD:  # the standard library does not know it
+        return subprocess.run(["zstd", "-dc"], input=content, capture_output=True, check=True).stdout
+    return None
+
+
 class Slice:
     """One call. `end` is None while it is open; `parent` is the slice around it; `stack` and `end_stack` are the
     functions that it came from, the outermost first, as [(name or None, object)], or None."""
@@ -117,6 +131,7 @@ class Trace:
     def __init__(self, path):
         self.path, self.errors = path, []
         self.packets = self.gaps = self.dropped = 0
+        self.compressed = 0   # packets that held others
         self.slices, self.instants, self.counters = [], [], []
         self.tracks = {}      # uuid -> {"parent", "name", "pid", "tid", "process", "cmdline"}
         self.accounts = collections.defaultdict(list)  # uuid of a thread's track -> counts as of totals(), and "elsewhere"
@@ -169,19 +184,31 @@ class Trace:
     def _read(self):
         with open(self.path, "rb") as file:
             data = file.read()
-        at = 0
         try:
-            while at < len(data):
-                tag, at = varint(data, at)
-                if tag != 10:
-                    raise Malformed("tag %d where a packet should begin" % tag)
-                size, at = varint(data, at)
-                if at + size > len(data):
-                    raise Malformed("the last packet is cut off")
-                self._packet(fields(data[at:at + size]))
-                at += size
+            self._packets(data)
         except (Malformed, IndexError) as what:
             self._error("%s", what)
+
+    def _packets(self, data, inside=False):
+        """Of the file, or of what was compressed in a packet."""
+        at = 0
+        while at < len(data):
+            tag, at = varint(data, at)
+            if tag != 10:
+                raise Malformed("tag %d where a packet should begin" % tag)
+            size, at = varint(data, at)
+            if at + size > len(data):
+                raise Malformed("the last packet is cut off")
+            packet = fields(data[at:at + size])
+            at += size
+            squeezed = decompressed(packet)
+            if squeezed is None:
+                self._packet(packet)
+            elif inside:
+                raise Malformed("a packet is compressed twice")
+            else:
+                self.compressed += 1
+                self._packets(squeezed, True)
 
     def _packet(self, packet):
         self.packets += 1

@@ -13,6 +13,7 @@
 #include "tests/unit/reader.h"
 
 static int packets_fd, json_fd;
+static enum pft_compress compress;
 
 // A trace of so many calls, as packets and as JSON, that took 5 s.
 static void record(unsigned calls, bool to_its_end)
@@ -25,6 +26,7 @@ static void record(unsigned calls, bool to_its_end)
 	uint32_t hook = pft_fake_hook(session, "object", "f");
 
 	session->pid = 42;
+	session->compress = compress;
 	packets_fd = pft_reader_file();
 	json_fd = pft_reader_file();
 	trace = pft_trace_open(session, packets_fd, pft_fake_clocks(session, 0), 0);
@@ -76,17 +78,30 @@ Test(glance, finds_the_last_packets_of_a_long_trace)
 	struct stat found;
 
 	// Each size has the beginning of what is read at another place of a packet.
-	for (unsigned calls = 6000; calls < 6030; calls++) {
+	for (unsigned calls = 7000; calls < 7030; calls++) {
 		struct pft_glance glance;
 
 		record(calls, true);
 		cr_assert_eq(fstat(packets_fd, &found), 0);
-		cr_assert_gt(found.st_size, 2 * 64 << 10);
+		cr_assert_gt(found.st_size, 2 * 80 << 10);
 		glance = glance_of(packets_fd, pft_glance_trace);
 		says_everything(&glance);
 		close(packets_fd);
 		close(json_fd);
 	}
+}
+
+Test(glance, looks_into_what_is_compressed)
+{
+	for (compress = PFT_COMPRESS_DEFLATE; compress <= PFT_COMPRESS_ZSTD; compress++)
+		for (unsigned calls = 3; calls < 30000; calls += 9999) {
+			struct pft_glance glance;
+
+			record(calls, true);
+			glance = glance_of(packets_fd, pft_glance_trace);
+			says_everything(&glance);
+			cr_assert_str_eq(glance.process, "program");
+		}
 }
 
 Test(glance, tells_what_json_says_at_its_ends)

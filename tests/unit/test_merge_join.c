@@ -127,7 +127,7 @@ Test(merge_join, says_what_is_wrong)
 	cr_assert_str_eq(ADD("\x0a\x04\x40").wrong, "is no Perfetto trace");
 	cr_assert_str_eq(ADD("\x0a\x02\x40\x01\x0a\x01\x40").wrong,
 		"is damaged: something in it is no packet of a trace");
-	cr_assert_not_null(strstr(ADD("\x0a\x04\xaa\x08\x01x").wrong, "zstd"));
+	cr_assert_not_null(strstr(ADD("\x0a\x04\xaa\x08\x01x").wrong, "what is compressed in it"));
 }
 
 // Field 60 is the tag e2 03: a track, uuid 5, that is a thread of process 9.

@@ -4,6 +4,7 @@
 #include "encoder/read/reader.h"
 
 #include <criterion/criterion.h>
+#include <endian.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -475,14 +476,45 @@ Test(reader, is_not_led_round_by_tracks_that_are_their_own_parents)
 
 static void compress_trace(void)
 {
-	uint8_t room[8192];
-	uLongf size = sizeof room;
+	uint8_t room[8192] = {0x78, 1, 1}, *at = room + 3; // one block, stored (RFC 1950, 1951)
+	uint16_t size = (uint16_t)trace.size, not_size = (uint16_t)~size;
+	uint32_t sum = htobe32((uint32_t)adler32(1, trace.bytes, size));
 	struct message packet = {.size = 0};
 
-	cr_assert_eq(compress(room, &size, trace.bytes, trace.size), Z_OK);
-	put_bytes(&packet, 50, room, size);
+	at = mempcpy(at, &size, 2);
+	at = mempcpy(at, &not_size, 2);
+	at = mempcpy(at, trace.bytes, size);
+	at = mempcpy(at, &sum, 4);
+	put_bytes(&packet, 50, room, (size_t)(at - room));
 	trace.size = 0;
 	add_packet(&packet);
+}
+
+static void put_zstd(const uint8_t *bytes, size_t size)
+{
+	struct message packet = {.size = 0};
+
+	put_bytes(&packet, 133, bytes, size);
+	add_packet(&packet);
+}
+
+// An empty frame, one of a single raw block (RFC 8878) of the trace so far, and half of a third one.
+static uint8_t frames[4096];
+static const size_t empty_frame = 9;
+
+static size_t frame_trace(void)
+{
+	static const uint8_t head[] = {
+		0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0, 0, 0x28, 0xb5, 0x2f, 0xfd, 0x60};
+	uint8_t *at = frames + sizeof head;
+	uint32_t block = (uint32_t)trace.size << 3 | 1;
+
+	memcpy(frames, head, sizeof head);
+	*at++ = (uint8_t)(trace.size - 256);
+	*at++ = (uint8_t)((trace.size - 256) >> 8);
+	memcpy(at, &block, 3);
+	memcpy(at + 3, trace.bytes, trace.size);
+	return (size_t)(at + 3 + trace.size - frames);
 }
 
 Test(reader, reads_compressed_packets)
@@ -493,6 +525,53 @@ Test(reader, reads_compressed_packets)
 	compress_trace();
 	add_event(2, &event);
 	says(THREAD "begin @1 a\nbegin @2 a\n");
+}
+
+Test(reader, reads_packets_that_zstd_compressed)
+{
+	struct message event = begin_of("a");
+	size_t size;
+
+	while (trace.size < 256) // which the frame's size needs
+		add_event(1, &event);
+	size = frame_trace();
+	start_by_hand();
+	put_zstd(frames, size);
+	cr_assert_null(read_trace().wrong, "%s", read_trace().wrong);
+	cr_assert_gt(read_trace().events, 5);
+}
+
+Test(reader, refuses_what_zstd_did_not_compress)
+{
+	struct message event = begin_of("a");
+	size_t size;
+
+	while (trace.size < 256)
+		add_event(1, &event);
+	size = frame_trace();
+	for (size_t cut = 0; cut < size; cut++) {
+		start_by_hand();
+		put_zstd(frames, cut);
+		cr_assert_eq(read_trace().wrong != NULL, cut != empty_frame, "cut at %zu", cut);
+	}
+	start_by_hand();
+	frames[size] = 0;
+	put_zstd(frames, size + 1);
+	cr_assert_not_null(read_trace().wrong);
+}
+
+// A window of 16 MiB, which is its memory as well.
+Test(reader, refuses_what_would_take_much_memory)
+{
+	static const uint8_t large[] = {0x28, 0xb5, 0x2f, 0xfd, 0, 14 << 3, 1, 0, 0};
+	static const uint8_t small[] = {0x28, 0xb5, 0x2f, 0xfd, 0, 13 << 3, 1, 0, 0};
+	struct message event = begin_of("a");
+
+	add_event(1, &event);
+	put_zstd(small, sizeof small);
+	cr_assert_null(read_trace().wrong, "%s", read_trace().wrong);
+	put_zstd(large, sizeof large);
+	cr_assert_not_null(strstr(read_trace().wrong, "compressed"));
 }
 
 Test(reader, refuses_what_is_compressed_badly_or_twice)

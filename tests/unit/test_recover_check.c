@@ -52,6 +52,14 @@ Test(recover_check, tells_a_session_of_another_version)
 	assert_says(header_flaw(), "another version");
 }
 
+Test(recover_check, tells_a_compression_that_is_not_known)
+{
+	session->compress = PFT_COMPRESS_ZSTD;
+	cr_assert_null(header_flaw());
+	session->compress++;
+	assert_says(header_flaw(), "damaged");
+}
+
 Test(recover_check, tells_a_file_that_was_cut)
 {
 	assert_says(pft_check_header(session, session->bytes - 1), "has been cut");

@@ -162,6 +162,18 @@ Test(settings, rounds_a_buffer_up_to_a_power_of_two)
 	}
 }
 
+Test(settings, reads_how_packets_are_compressed)
+{
+	cr_assert_eq(read_one("PFT_COMPRESS="), 0);
+	cr_assert_eq(settings.compress, PFT_COMPRESS_OFF);
+	cr_assert_eq(read_one("PFT_COMPRESS=off"), 0);
+	cr_assert_eq(settings.compress, PFT_COMPRESS_OFF);
+	cr_assert_eq(read_one("PFT_COMPRESS=Deflate"), 0);
+	cr_assert_eq(settings.compress, PFT_COMPRESS_DEFLATE);
+	cr_assert_eq(read_one("PFT_COMPRESS=zstd"), 0);
+	cr_assert_eq(settings.compress, PFT_COMPRESS_ZSTD);
+}
+
 Test(settings, reads_the_size_of_segments_and_how_many_are_kept)
 {
 	static const struct {
@@ -225,6 +237,8 @@ Test(settings, refuses_numbers_that_are_none_or_out_of_range)
 		"PFT_BUFFER=K",
 		"PFT_BUFFER=18446744073709551616",
 		"PFT_BUFFER=18014398509481985K",
+		"PFT_COMPRESS=gzip",
+		"PFT_COMPRESS=1",
 		"PFT_MAX_SIZE=65535",
 		"PFT_MAX_SIZE=63K",
 		"PFT_MAX_SIZE=64KB",
