@@ -32,12 +32,12 @@ void pft_strip_add(struct pft_strip *strip, uint64_t from_ns, uint64_t to_ns)
 {
 	pft_strip_coarsen(strip, pft_strip_slot_for(to_ns));
 	while (from_ns < to_ns) {
-		uint64_t slot = from_ns / strip->slot_ns;
-		uint64_t end_ns = (slot + 1) * strip->slot_ns;
+		// The end of the last slot is beyond what a number holds when the run is that long.
+		uint64_t piece_ns = strip->slot_ns - from_ns % strip->slot_ns;
 
-		if (end_ns > to_ns)
-			end_ns = to_ns;
-		strip->waiting_ns[slot] += end_ns - from_ns;
-		from_ns = end_ns;
+		if (piece_ns > to_ns - from_ns)
+			piece_ns = to_ns - from_ns;
+		strip->waiting_ns[from_ns / strip->slot_ns] += piece_ns;
+		from_ns += piece_ns;
 	}
 }

@@ -59,3 +59,13 @@ Test(strip, reaches_the_end_of_the_longest_run)
 	pft_strip_add(&strip, UINT64_MAX / 4 - 10, UINT64_MAX / 4);
 	cr_assert_eq(sum(&strip), 10);
 }
+
+Test(strip, reaches_to_the_end_of_time)
+{
+	static struct pft_strip strip;
+
+	pft_strip_add(&strip, UINT64_MAX - 10, UINT64_MAX);
+	cr_assert_eq(strip.slot_ns, UINT64_C(1) << 56);
+	cr_assert_eq(strip.waiting_ns[PFT_STRIP_SLOTS - 1], 10);
+	cr_assert_eq(strip.waiting_ns[0], 0);
+}
