@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Calls without a pause: storm CALLS. Prints the picoseconds that one took, waiting for room included, and
-// those of processor time that other threads spent on it. build: -lcalls
+// those of processor time that other threads spent on it.
+//
+// build: -lcalls
 #define _GNU_SOURCE
 #include <sys/resource.h>
 
