@@ -14,7 +14,7 @@
 
 #define MS 1000000
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t locks[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
 static pthread_barrier_t together;
 static int pipe_ends[2];
 
@@ -28,28 +28,28 @@ static void pass(long ns)
 			;
 }
 
-static void *holds(void *ns)
+// Whoever wants the lock waits, however busy the machine is.
+static void *holds(void *lock)
 {
 	pthread_barrier_wait(&together);
 	for (int i = 0; i < 20; i++) {
-		pthread_mutex_lock(&lock);
-		usleep((useconds_t)(*(long *)ns /
-				    1000)); // whoever wants the lock waits, however busy the machine is
-		pthread_mutex_unlock(&lock);
+		pthread_mutex_lock(lock);
+		usleep(5000);
+		pthread_mutex_unlock(lock);
 		usleep(100);
 	}
 	return NULL;
 }
 
-// Two threads that want one lock, which each holds for that long.
-static void wants_lock(long ns)
+// Two threads that want one lock, or have one each.
+static void want_locks(pthread_mutex_t *one, pthread_mutex_t *other)
 {
-	pthread_t other;
+	pthread_t thread;
 
 	pthread_barrier_init(&together, NULL, 2);
-	MUST(pthread_create(&other, NULL, holds, &ns) == 0);
-	holds(&ns);
-	MUST(pthread_join(other, NULL) == 0);
+	MUST(pthread_create(&thread, NULL, holds, one) == 0);
+	holds(other);
+	MUST(pthread_join(thread, NULL) == 0);
 }
 
 static void *writes_late(void *nothing)
@@ -170,7 +170,7 @@ int main(int argc, char **argv)
 	const char *how = argc == 2 ? argv[1] : "";
 
 	if (strcmp(how, "lock") == 0 || strcmp(how, "free") == 0)
-		wants_lock(how[0] == 'l' ? 5 * MS : 0);
+		want_locks(&locks[0], &locks[how[0] == 'f']);
 	else if (strcmp(how, "read") == 0 || strcmp(how, "ready") == 0)
 		reads(strcmp(how, "read") == 0);
 	else if (strcmp(how, "sleep") == 0)
