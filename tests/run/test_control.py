@@ -108,6 +108,20 @@ def threads_steal_ten_thousand_coroutines():
 
 
 @test
+def coroutines_are_thrown_away_in_the_middle_of_calls():
+    trace = same(["thrown_away", 5000], funcs=ALL).trace()
+    assert_counts(trace, through=5000, through_again=5000)
+    left = trace.open()
+    assert 0 < len(left) <= 2 * 64, "%d calls are open on 64 stacks" % len(left)
+    assert all(s.args.get("unwound") for s in trace.slices if s.end is not None and s.name.startswith("through"))
+
+
+@slow
+def a_million_coroutines_are_thrown_away():
+    assert_adds_up(same(["thrown_away", 1000000], funcs=ALL, min_duration="10s").trace(), 2 * 1000000, waits=True)
+
+
+@test
 def cancelled_and_exited_threads_unwind_through_hooked_frames():
     trace = same(["cancel"], funcs=ALL).trace()
     assert_counts(trace, through=200, through_again=200, leaf=200)

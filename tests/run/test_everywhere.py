@@ -9,7 +9,7 @@ PROGRAMS = [
     ["converts"], ["open_errors"], ["open_moved"], ["open_threads", 25], ["throw_opened"],
     ["privileges"], ["register_file", 20], ["registers", 20], ["short_threads", 200], ["siglongjmp", 5000],
     ["sigwait"], ["smallest_stack"], ["spawn"], ["state"], ["stopped"], ["storm", 4, 2000], ["tailcall"], ["throw"],
-    ["throw_loop", 500], ["times"], ["toy_malloc"], ["unwind"], ["versions"], ["wrapped"],
+    ["throw_loop", 500], ["thrown_away", 500], ["times"], ["toy_malloc"], ["unwind"], ["versions"], ["wrapped"],
 ]
 
 
