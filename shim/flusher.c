@@ -93,9 +93,14 @@ static void do_chores(bool now)
 
 // ---- sleeping ---------------------------------------------------------------------------------------
 
+static bool order_is(uint32_t order)
+{
+	return __atomic_load_n(&flusher.order, __ATOMIC_SEQ_CST) == order;
+}
+
 static bool has_order(void)
 {
-	return __atomic_load_n(&flusher.order, __ATOMIC_SEQ_CST) != ORDER_RUN;
+	return !order_is(ORDER_RUN);
 }
 
 // Who wants us sets his word, then looks whether we sleep; we say that we sleep, then look at the words. True
@@ -384,14 +389,14 @@ static void obey_orders(void)
 {
 	do {
 		work();
-		if (flusher.order == ORDER_FOLLOW)
+		if (order_is(ORDER_FOLLOW))
 			follow();
-		if (flusher.order == ORDER_STOP) {
+		if (order_is(ORDER_STOP)) {
 			complete_trace(flusher.leaving);
 			if (flusher.leaving)
 				report(pft_replay_totals(flusher.replay));
 		}
-	} while (flusher.order != ORDER_FINISH && !move_order(ORDER_STOP, ORDER_STOPPED));
+	} while (!order_is(ORDER_FINISH) && !move_order(ORDER_STOP, ORDER_STOPPED));
 }
 
 // No file, and none to come: what was recorded is drained all the same, to be counted.
@@ -420,14 +425,14 @@ static void run(void)
 	}
 	if (error) {
 		pft_ring_expect_none();
-		if (flusher.order == ORDER_FINISH && pft_flusher_lost_files(error))
+		if (order_is(ORDER_FINISH) && pft_flusher_lost_files(error))
 			count_lost();
 		return;
 	}
 	pft_control_attend(true);
 	obey_orders();
 	pft_control_attend(false);
-	if (flusher.order == ORDER_FINISH)
+	if (order_is(ORDER_FINISH))
 		finish();
 	pft_files_close(&flusher.files);
 }
@@ -549,8 +554,7 @@ static bool await_end(void)
 
 static bool is_carried_out(void)
 {
-	return __atomic_load_n(&flusher.order, __ATOMIC_ACQUIRE) == ORDER_STOPPED ||
-	       __atomic_load_n(&flusher.finished, __ATOMIC_ACQUIRE);
+	return order_is(ORDER_STOPPED) || __atomic_load_n(&flusher.finished, __ATOMIC_ACQUIRE);
 }
 
 // By the thread, which is started when it does not run: a file system that hangs holds it up and not the

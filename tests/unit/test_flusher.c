@@ -218,28 +218,6 @@ FLUSHER_TEST(keeps_the_newest_in_the_ring_when_the_oldest_are_overwritten)
 	cr_assert_lt(recording_slices("work"), recording_settings.buffer_bytes / 32);
 }
 
-static uint64_t dropped_by_now(void)
-{
-	struct pft_commit *commit = pft_session_commit(pft_session, pft_session->generation);
-
-	return pft_commit_thread(commit, 0)->dropped;
-}
-
-FLUSHER_TEST(counts_what_is_overwritten_as_it_goes)
-{
-	const uint64_t least = 2 * CALLS - recording_settings.buffer_bytes / 16;
-
-	recording_settings.overflow = PFT_OVERFLOW_OVERWRITE;
-	start();
-	recording_calls(work, CALLS);
-	for (unsigned turn = 0; turn < 1000 && dropped_by_now() < least; turn++)
-		rest_ms(10);
-	cr_assert_geq(dropped_by_now(), least);
-	cr_assert_eq(recording_slices("work"), 0);
-	finish();
-	cr_assert_eq(totals.produced, 2 * CALLS);
-}
-
 // ---- asked ------------------------------------------------------------------------------------------
 
 static bool is_answered(void)
@@ -271,6 +249,22 @@ FLUSHER_TEST(has_everything_in_the_file_when_it_answers_a_flush)
 	cr_assert_eq(recording_slices("work"), 10);
 	cr_assert_eq(pft_session->control.written, 20);
 	cr_assert_eq(pft_session->control.result, 0);
+}
+
+FLUSHER_TEST(counts_what_is_overwritten_as_it_goes)
+{
+	const uint64_t least = 2 * CALLS - recording_settings.buffer_bytes / 16;
+
+	recording_settings.overflow = PFT_OVERFLOW_OVERWRITE;
+	start();
+	recording_calls(work, CALLS);
+	ask(PFT_COMMAND_STATUS);
+	for (unsigned turn = 0; turn < 1000 && pft_session->control.dropped < least; turn++)
+		ask(PFT_COMMAND_STATUS);
+	cr_assert_geq(pft_session->control.dropped, least);
+	cr_assert_eq(recording_slices("work"), 0);
+	finish();
+	cr_assert_eq(totals.produced, 2 * CALLS);
 }
 
 FLUSHER_TEST(refuses_a_command_that_it_does_not_know)

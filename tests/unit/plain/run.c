@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 static struct plain_test *tests;
+static struct plain_suite *suites;
 
 void plain_add(struct plain_test *test)
 {
@@ -13,15 +14,38 @@ void plain_add(struct plain_test *test)
 	tests = test;
 }
 
+void plain_add_suite(struct plain_suite *suite)
+{
+	suite->next = suites;
+	suites = suite;
+}
+
+// The test's own, and the suite's where it has none.
+static struct plain_options options_of(const struct plain_test *test)
+{
+	struct plain_options options = test->options;
+
+	for (const struct plain_suite *suite = suites; suite; suite = suite->next) {
+		if (strcmp(suite->name, test->suite) != 0)
+			continue;
+		options.timeout = options.timeout > 0 ? options.timeout : suite->options.timeout;
+		options.init = options.init ? options.init : suite->options.init;
+		options.fini = options.fini ? options.fini : suite->options.fini;
+	}
+	return options;
+}
+
 static void child_run(const struct plain_test *test)
 {
-	if (test->options.timeout > 0)
-		alarm((unsigned)test->options.timeout + 1);
-	if (test->options.init)
-		test->options.init();
+	struct plain_options options = options_of(test);
+
+	if (options.timeout > 0)
+		alarm((unsigned)options.timeout + 1);
+	if (options.init)
+		options.init();
 	test->run();
-	if (test->options.fini)
-		test->options.fini();
+	if (options.fini)
+		options.fini();
 	exit(0); // not _exit: the sanitizer tells of what it found in its own handler
 }
 

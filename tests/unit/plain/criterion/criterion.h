@@ -28,6 +28,22 @@ struct plain_test {
 
 void plain_add(struct plain_test *test);
 
+// Options of all tests of a suite.
+struct plain_suite {
+	const char *name;
+	struct plain_options options;
+	struct plain_suite *next;
+};
+
+void plain_add_suite(struct plain_suite *suite);
+
+#define TestSuite(suite_, ...)                                                                               \
+	static struct plain_suite suite_##_suite = {.name = #suite_, .options = {__VA_ARGS__}};              \
+	__attribute__((constructor)) static void suite_##_suite_add(void)                                    \
+	{                                                                                                    \
+		plain_add_suite(&suite_##_suite);                                                            \
+	}
+
 #define Test(suite_, name_, ...)                                                                             \
 	static void suite_##_##name_##_run(void);                                                            \
 	static struct plain_test suite_##_##name_##_test = {                                                 \
