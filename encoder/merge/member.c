@@ -12,12 +12,7 @@
 #include "encoder/read/tracks.h"
 
 // Fields of TracePacket, and of SystemInfo.
-enum {
-	PACKET_SNAPSHOT = 6,
-	PACKET_SYSTEM = 45,
-	PACKET_TRACK = 60,
-	PACKET_ATTRIBUTES = 126
-};
+enum { PACKET_SNAPSHOT = 6, PACKET_SYSTEM = 45, PACKET_TRACK = 60, PACKET_ATTRIBUTES = 126 };
 enum { SYSTEM_MACHINE = 17 };
 
 #define CLOCK_REALTIME_ID 1

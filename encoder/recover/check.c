@@ -51,10 +51,11 @@ static bool parts_fit(const struct pft_session *s)
 
 static bool numbers_make_sense(const struct pft_session *s)
 {
-	return s->clock <= PFT_CLOCK_MONOTONIC && s->mode <= PFT_MODE_DEV && s->compress <= PFT_COMPRESS_ZSTD &&
-	       s->overflow <= PFT_OVERFLOW_OVERWRITE && s->pid != 0 && s->threads_max >= 1 &&
-	       s->threads_max <= THREADS_MAX && s->hooks >= PFT_HOOK_FIRST && s->hooks <= PFT_HOOKS_MAX &&
-	       s->mappings <= PFT_MAPPINGS_MAX && s->frames_max <= PFT_FRAMES_MAX && s->strings_bytes >= 1 &&
+	return s->clock <= PFT_CLOCK_MONOTONIC && s->mode <= PFT_MODE_DEV &&
+	       s->compress <= PFT_COMPRESS_ZSTD && s->overflow <= PFT_OVERFLOW_OVERWRITE && s->pid != 0 &&
+	       s->threads_max >= 1 && s->threads_max <= THREADS_MAX && s->hooks >= PFT_HOOK_FIRST &&
+	       s->hooks <= PFT_HOOKS_MAX && s->mappings <= PFT_MAPPINGS_MAX &&
+	       s->frames_max <= PFT_FRAMES_MAX && s->strings_bytes >= 1 &&
 	       s->strings_used <= s->strings_bytes && s->ring_bytes >= 16 * SLOT &&
 	       s->ring_bytes <= RING_BYTES_MAX && (s->ring_bytes & (s->ring_bytes - 1)) == 0 &&
 	       s->foreign_max <= PFT_FOREIGN_MAX &&
