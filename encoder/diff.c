@@ -16,6 +16,7 @@
 #include "encoder/fail.h"
 #include "encoder/inputs.h"
 #include "encoder/merge/member.h"
+#include "encoder/options.h"
 #include "encoder/report/feed.h"
 #include "encoder/terminal/colour.h"
 #include "encoder/terminal/progress.h"
@@ -54,16 +55,6 @@ static uint64_t time_named(const char *option, const char *text)
 	pft_fail(PFT_REFUSED, "--%s=%s: is not a time like 500us, 1ms or 2s", option, text);
 }
 
-static uint32_t rows_named(const char *text)
-{
-	char *end;
-	unsigned long number = strtoul(text, &end, 10);
-
-	if (*text < '0' || *text > '9' || *end != '\0' || number == 0 || number > 1000000)
-		pft_fail(PFT_REFUSED, "--rows=%s: is not a number from 1 to 1000000", text);
-	return (uint32_t)number;
-}
-
 static void set_format(const char *name)
 {
 	as_json = strcmp(name, "json") == 0;
@@ -93,7 +84,7 @@ static int read_options(int count, char **arguments)
 		else if (option == 'f')
 			set_format(optarg);
 		else if (option == 'n')
-			rows = rows_named(optarg);
+			rows = pft_rows_named(optarg);
 		else
 			pft_fail(PFT_REFUSED, "%s: no such option, or it lacks its value; see pft diff -h",
 				arguments[optind - 1]);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "encoder/fail.h"
+#include "encoder/options.h"
 #include "encoder/output.h"
 #include "encoder/report/feed.h"
 #include "encoder/terminal/colour.h"
@@ -84,16 +85,6 @@ static enum pft_report_order order_named(const char *name)
 	pft_fail(PFT_REFUSED, "--sort=%s: is not self, total, calls or longest", name);
 }
 
-static uint32_t rows_named(const char *text)
-{
-	char *end;
-	unsigned long number = strtoul(text, &end, 10);
-
-	if (*text < '0' || *text > '9' || *end != '\0' || number == 0 || number > 1000000)
-		pft_fail(PFT_REFUSED, "--rows=%s: is not a number from 1 to 1000000", text);
-	return (uint32_t)number;
-}
-
 static void read_options(int count, char **arguments)
 {
 	static const struct option options[] = {{"format", required_argument, NULL, 'f'},
@@ -111,7 +102,7 @@ static void read_options(int count, char **arguments)
 		else if (option == 's')
 			order = order_named(optarg);
 		else if (option == 'n')
-			rows = rows_named(optarg);
+			rows = pft_rows_named(optarg);
 		else if (option == 'o')
 			output = optarg;
 		else if (option == 'F')
